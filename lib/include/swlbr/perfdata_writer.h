@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#ifndef SWLBR_PERFDATA_WRITER_H
+#define SWLBR_PERFDATA_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <swlbr/elf.h>
+#include <swlbr/error.h>
+
+/**
+ * A perf.data being written. Nothing is seen at its path before swlbr_perfdata_writer_commit():
+ * the file grows without a name (O_TMPFILE, or a temporary name where that is not possible).
+ * Times are nanoseconds of CLOCK_MONOTONIC.
+ */
+struct swlbr_perfdata_writer;
+
+/** What the header says of the recording. Strings are copied. */
+struct swlbr_perfdata_info {
+	int argc;		/* the recorder's command line */
+	const char *const *argv;
+	const char *version;	/* "swlbr 0.1" */
+	uint64_t period;	/* taken branches per stack, attr.sample_period of event 0 */
+};
+
+/** The task and moment a record belongs to. */
+struct swlbr_event_time {
+	pid_t pid, tid;
+	uint64_t time; /* ns */
+};
+
+/** A file mapping, as PERF_RECORD_MMAP2 has it. */
+struct swlbr_mapping {
+	uint64_t start, length, offset; /* bytes; offset in the file */
+	uint32_t prot, flags;		/* PROT_*, MAP_* */
+	const struct swlbr_build_id *build_id; /* NULL: write maj/min/ino/generation 0 instead */
+	const char *path;
+};
+
+/** "-" is standard output (only if it can seek; a pipe is refused with a clear error). */
+struct swlbr_error *swlbr_perfdata_writer_open(const char *path,
+					       const struct swlbr_perfdata_info *info,
+					       struct swlbr_perfdata_writer **ret);
+
+struct swlbr_error *swlbr_perfdata_write_comm(struct swlbr_perfdata_writer *writer,
+					      const struct swlbr_event_time *when,
+					      const char *comm, bool exec);
+/** @when is the child's; @ppid and @ptid who made it. */
+struct swlbr_error *swlbr_perfdata_write_fork(struct swlbr_perfdata_writer *writer,
+					      const struct swlbr_event_time *when, pid_t ppid,
+					      pid_t ptid);
+struct swlbr_error *swlbr_perfdata_write_exit(struct swlbr_perfdata_writer *writer,
+					      const struct swlbr_event_time *when, pid_t ppid,
+					      pid_t ptid);
+/** Also notes the build-id for the BUILD_ID feature (digests are not written there). */
+struct swlbr_error *swlbr_perfdata_write_mmap2(struct swlbr_perfdata_writer *writer,
+					       const struct swlbr_event_time *when,
+					       const struct swlbr_mapping *mapping);
+/** swlbr:counters rows for counters first…first+nr-1; zero stretches are left out, rows split. */
+struct swlbr_error *swlbr_perfdata_write_counters(struct swlbr_perfdata_writer *writer,
+						  const struct swlbr_event_time *when,
+						  const struct swlbr_build_id *build_id,
+						  uint32_t engine, uint64_t first, uint64_t nr,
+						  const uint64_t *values);
+
+/** One row of swlbr:value. */
+struct swlbr_value_row {
+	uint64_t function; /* index of the data record */
+	uint32_t kind, site;
+	uint64_t value; /* indirect call: ELF virtual address of the target, 0 if it is not in this binary */
+	uint64_t nr;
+};
+struct swlbr_error *swlbr_perfdata_write_value(struct swlbr_perfdata_writer *writer,
+					       const struct swlbr_event_time *when,
+					       const struct swlbr_build_id *build_id,
+					       uint32_t engine, const struct swlbr_value_row *row);
+/** swlbr:lost: executions after @since (ns, the last snapshot) may be missing; @why in words. */
+struct swlbr_error *swlbr_perfdata_write_lost(struct swlbr_perfdata_writer *writer,
+					      const struct swlbr_event_time *when,
+					      const struct swlbr_build_id *build_id,
+					      uint64_t since, const char *why);
+
+/** Bytes written so far. */
+uint64_t swlbr_perfdata_writer_size(const struct swlbr_perfdata_writer *writer);
+
+/**
+ * Write the feature sections and the header, keep an older file as PATH.old (as perf record does),
+ * give the file its name, and free @writer. On error nothing is at the path that was not before.
+ */
+struct swlbr_error *swlbr_perfdata_writer_commit(struct swlbr_perfdata_writer *writer);
+
+/** Throw the file away and free @writer; NULL is fine. */
+void swlbr_perfdata_writer_discard(struct swlbr_perfdata_writer *writer);
+
+#endif
