@@ -557,7 +557,11 @@ struct swlbr_error *memory_finish(struct session *session, struct memory *memory
 		*link = area->next;
 		area_destroy(area);
 	}
-	memory->nr_known = 0; /* a new library at the same place must be seen */
+	for (size_t i = 0; i < memory->nr_known;) /* a new library at the same place must be seen */
+		if (memory->known[i].start < end && memory->known[i].end > start)
+			memory->known[i] = memory->known[--memory->nr_known];
+		else
+			i++;
 	if (!memory->areas && memory->recorded) {
 		memory->recorded = false;
 		session->summary->live--;
