@@ -213,7 +213,7 @@ static struct swlbr_error *check_exits(struct tracer *tracer, struct process *pr
 		    (task->tid == process->pid || thread_state(task->tid).killed)) {
 			error = memory_snapshot(&tracer->session, process->memory, process->pid,
 						task->tid);
-			process->exec_seen = true;
+			process->exec_seen = thread_state(task->tid).killed;
 		}
 		release_exits(tracer, process);
 		return error;
