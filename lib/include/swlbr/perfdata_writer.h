@@ -3,6 +3,7 @@
 #define SWLBR_PERFDATA_WRITER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -32,13 +33,14 @@ struct swlbr_event_time {
 
 /** A file mapping, as PERF_RECORD_MMAP2 has it. */
 struct swlbr_mapping {
-	uint64_t start, length, offset;	       /* bytes; offset in the file */
-	uint32_t prot, flags;		       /* PROT_*, MAP_* */
-	const struct swlbr_build_id *build_id; /* NULL: write maj/min/ino/generation 0 instead */
+	uint64_t start, length, offset; /* bytes; offset in the file */
+	uint32_t prot, flags;		/* PROT_*, MAP_* */
+	/* NULL, empty or a digest: maj/min/ino/generation 0 are written instead */
+	const struct swlbr_build_id *build_id;
 	const char *path;
 };
 
-/** "-" is standard output (only if it can seek; a pipe is refused with a clear error). */
+/** "-" is standard output, if that is a file: readers of pipes want another form. */
 struct swlbr_error *swlbr_perfdata_writer_open(const char *path,
 					       const struct swlbr_perfdata_info *info,
 					       struct swlbr_perfdata_writer **ret);
@@ -68,8 +70,8 @@ struct swlbr_error *swlbr_perfdata_write_counters(struct swlbr_perfdata_writer *
 struct swlbr_value_row {
 	uint64_t function; /* index of the data record */
 	uint32_t kind, site;
-	/* indirect call: ELF virtual address of the target, 0 if it is not in this binary */
-	uint64_t value;
+	uint64_t
+		value; /* indirect call: ELF virtual address of the target, 0 if it is not in this binary */
 	uint64_t nr;
 };
 struct swlbr_error *swlbr_perfdata_write_value(struct swlbr_perfdata_writer *writer,
@@ -81,6 +83,28 @@ struct swlbr_error *swlbr_perfdata_write_lost(struct swlbr_perfdata_writer *writ
 					      const struct swlbr_event_time *when,
 					      const struct swlbr_build_id *build_id, uint64_t since,
 					      const char *why);
+
+/** One taken branch of a branch stack: address of the branch instruction, and of its target. */
+struct swlbr_branch_entry {
+	uint64_t from, to;
+};
+
+/**
+ * A sample of swlbr/branches/: @entries[0] is the newest branch, @period the taken branches that
+ * the sample stands for. Up to 2,000 entries (perf's own limit for a stack is lower).
+ */
+struct swlbr_error *swlbr_perfdata_write_stack(struct swlbr_perfdata_writer *writer,
+					       const struct swlbr_event_time *when, uint64_t ip,
+					       uint64_t period, size_t nr,
+					       const struct swlbr_branch_entry *entries);
+
+/**
+ * Tell readers that they may process what is older than the newest record at the round before
+ * (PERF_RECORD_FINISHED_ROUND), so that they need not hold the whole file in order to sort it.
+ * A record that comes later all the same with an older time is written with that time as its own.
+ * Without rounds records may come in any order.
+ */
+struct swlbr_error *swlbr_perfdata_write_round(struct swlbr_perfdata_writer *writer);
 
 /** Bytes written so far. */
 uint64_t swlbr_perfdata_writer_size(const struct swlbr_perfdata_writer *writer);
