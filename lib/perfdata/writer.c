@@ -126,6 +126,8 @@ struct swlbr_error *swlbr_perfdata_write_comm(struct swlbr_perfdata_writer *writ
 {
 	char name[COMM_SIZE] = "";
 
+	if (exec)
+		swlbr_writer_mapping_forget(writer, when->pid);
 	memcpy(name, comm, strnlen(comm, sizeof(name) - 1));
 	swlbr_writer_begin(writer, PERF_RECORD_COMM,
 			   PERF_RECORD_MISC_USER | (exec ? PERF_RECORD_MISC_COMM_EXEC : 0));
@@ -152,6 +154,10 @@ struct swlbr_error *swlbr_perfdata_write_fork(struct swlbr_perfdata_writer *writ
 					      const struct swlbr_event_time *when, pid_t ppid,
 					      pid_t ptid)
 {
+	struct swlbr_error *error = swlbr_writer_mapping_fork(writer, when->pid, ppid);
+
+	if (error)
+		return error;
 	return write_task(writer, PERF_RECORD_FORK, when, ppid, ptid);
 }
 
@@ -159,6 +165,8 @@ struct swlbr_error *swlbr_perfdata_write_exit(struct swlbr_perfdata_writer *writ
 					      const struct swlbr_event_time *when, pid_t ppid,
 					      pid_t ptid)
 {
+	if (when->pid == when->tid)
+		swlbr_writer_mapping_forget(writer, when->pid);
 	return write_task(writer, PERF_RECORD_EXIT, when, ppid, ptid);
 }
 
@@ -194,7 +202,7 @@ struct swlbr_error *swlbr_perfdata_write_mmap2(struct swlbr_perfdata_writer *wri
 	const char *path = mapping->path;
 	uint16_t misc = PERF_RECORD_MISC_USER;
 	uint8_t binary[24] = { 0 }; /* maj, min, ino, ino_generation, or the build-id */
-	struct swlbr_error *error;
+	struct swlbr_error *error = NULL;
 
 	/* As the kernel does with a path it cannot tell. */
 	if (strlen(path) >= PATH_MAX)
@@ -206,9 +214,11 @@ struct swlbr_error *swlbr_perfdata_write_mmap2(struct swlbr_perfdata_writer *wri
 		binary[0] = build_id->size;
 		memcpy(binary + 4, build_id->bytes, sizeof(build_id->bytes));
 		error = note_binary(writer, build_id, path);
-		if (error)
-			return error;
 	}
+	if (!error && build_id && mapping->prot & PROT_EXEC)
+		error = swlbr_writer_mapping_add(writer, when->pid, build_id, mapping->start);
+	if (error)
+		return error;
 	swlbr_writer_begin(writer, PERF_RECORD_MMAP2, misc);
 	swlbr_writer_put_u32(writer, when->pid);
 	swlbr_writer_put_u32(writer, when->tid);
@@ -263,8 +273,7 @@ static void init_attrs(struct swlbr_perfdata_writer *writer, uint64_t period)
 		attr->size = ATTR_SIZE;
 		attr->sample_type = SAMPLE_TYPE;
 		attr->sample_id_all = 1;
-		attr->exclude_kernel = 1;
-		attr->exclude_hv = 1;
+		attr->exclude_kernel = attr->exclude_hv = 1;
 		attr->inherit = 1;
 		attr->use_clockid = 1;
 		attr->clockid = CLOCK_MONOTONIC;
@@ -407,6 +416,7 @@ void swlbr_perfdata_writer_discard(struct swlbr_perfdata_writer *writer)
 	for (size_t i = 0; i < writer->nr_binaries; i++)
 		free(writer->binaries[i].path);
 	free(writer->binaries);
+	free(writer->mappings);
 	for (int i = 0; i < writer->argc; i++)
 		free(writer->argv[i]);
 	free(writer->argv);

@@ -35,6 +35,13 @@ struct writer_binary {
 	char *path;
 };
 
+/** Where a binary's code is mapped in a process. */
+struct writer_mapping {
+	pid_t pid;
+	uint8_t id[SWLBR_BUILD_ID_SIZE];
+	uint64_t start;
+};
+
 struct swlbr_perfdata_writer {
 	struct swlbr_outfile *file;
 	char *path; /* for messages */
@@ -48,6 +55,8 @@ struct swlbr_perfdata_writer {
 	uint64_t newest, promised, flushed;	  /* ns, see swlbr_perfdata_write_round() */
 	struct writer_binary *binaries;
 	size_t nr_binaries;
+	struct writer_mapping *mappings; /* of living processes */
+	size_t nr_mappings, max_mappings;
 	size_t used; /* bytes of @record */
 	/* The record being put together; sizes are 16 bit. */
 	_Alignas(8) uint8_t record[UINT16_MAX + 1];
@@ -76,6 +85,18 @@ void swlbr_writer_begin_sample(struct swlbr_perfdata_writer *writer, enum writer
 			       const struct swlbr_event_time *when, uint64_t ip, uint64_t period);
 /* Fill in the record's size and append it to the file. */
 struct swlbr_error *swlbr_writer_end(struct swlbr_perfdata_writer *writer);
+
+/* Note that code of binary @id is mapped at @start. */
+struct swlbr_error *swlbr_writer_mapping_add(struct swlbr_perfdata_writer *writer, pid_t pid,
+					     const struct swlbr_build_id *id, uint64_t start);
+/* A new process has its parent's mappings. */
+struct swlbr_error *swlbr_writer_mapping_fork(struct swlbr_perfdata_writer *writer, pid_t pid,
+					      pid_t ppid);
+/* The process has ended, or runs another program now. */
+void swlbr_writer_mapping_forget(struct swlbr_perfdata_writer *writer, pid_t pid);
+/* An address in the code of @id in that process; 0 if none was noted. */
+uint64_t swlbr_writer_mapping_start(const struct swlbr_perfdata_writer *writer, pid_t pid,
+				    const struct swlbr_build_id *id);
 
 /* A PMU type number that no PMU of this machine has. */
 uint32_t swlbr_writer_free_pmu_type(void);

@@ -121,7 +121,8 @@ static void begin_row(struct swlbr_perfdata_writer *writer, enum writer_event ev
 {
 	uint16_t common[2] = { writer_tracepoint_id(event), 0 };
 
-	swlbr_writer_begin_sample(writer, event, when, 0, 1);
+	swlbr_writer_begin_sample(writer, event, when,
+				  swlbr_writer_mapping_start(writer, when->pid, build_id), 1);
 	/* The size itself and the fields fill a multiple of 8 bytes together. */
 	swlbr_writer_put_u32(writer, ((size + 4 + 7) & ~7U) - 4);
 	swlbr_writer_put(writer, common, sizeof(common));
