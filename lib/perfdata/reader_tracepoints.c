@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /* The swlbr:* tracepoints of a perf.data, decoded by the formats that the file itself carries. */
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <traceevent/event-parse.h>
@@ -73,9 +74,46 @@ static struct swlbr_error *bind_event(struct swlbr_perfdata *file, struct reader
 	return NULL;
 }
 
+/* The lines of a format file up to its print fmt, as the kernel and our writer write them. */
+#define WORD "[A-Za-z_][A-Za-z0-9_]*"
+#define WORDS WORD "( " WORD ")*"
+#define DECLARATION "((__data_loc|__rel_loc) " WORDS "\\[\\] " WORD "|" WORDS " " WORD "(\\[[0-9]{1,5}\\])?)"
+#define NUMBER(name) "\t" name ":[0-9]{1,5};"
+#define FORMAT_LINE                                                                            \
+	"^(name: " WORD "|ID: [0-9]{1,5}|format:|"                                             \
+	"\tfield:" DECLARATION ";" NUMBER("offset") NUMBER("size") "(" NUMBER("signed") ")?|)$"
+
+/*
+ * True if all lines of @text are such lines, and first come its name and ID: libtraceevent 1.7
+ * follows NULL pointers on some texts that are not.
+ */
+static bool format_is_plain(const regex_t *line, char *text)
+{
+	static const char *const head[] = { "name: ", "ID: ", "format:" };
+	size_t nr = 0;
+	bool plain = true;
+
+	while (plain && text) {
+		char *end = strchr(text, '\n');
+
+		if (end)
+			*end = '\0';
+		if (nr < sizeof(head) / sizeof(*head))
+			plain = !strncmp(text, head[nr], strlen(head[nr]));
+		else
+			plain = !*text || *text == '\t';
+		plain = plain && strlen(text) < 256 && regexec(line, text, 0, NULL, 0) == 0;
+		nr++;
+		if (end)
+			*end++ = '\n';
+		text = end;
+	}
+	return plain && nr > sizeof(head) / sizeof(*head);
+}
+
 /* Give @text, the format file of an event of system swlbr, to libtraceevent. */
-static struct swlbr_error *parse_format(struct swlbr_perfdata *file, const uint8_t *text,
-					uint64_t size)
+static struct swlbr_error *parse_format(struct swlbr_perfdata *file, const regex_t *line,
+					const uint8_t *text, uint64_t size)
 {
 	/* How to print a row is for people; its parser is large, and the file is not trusted. */
 	static const char no_print_fmt[] = "\nprint fmt: \"\"\n";
@@ -92,8 +130,12 @@ static struct swlbr_error *parse_format(struct swlbr_perfdata *file, const uint8
 	if (!copy)
 		return swlbr_error_no_memory();
 	memcpy(copy, text, size);
-	memcpy(copy + size, no_print_fmt, sizeof(no_print_fmt));
-	err = tep_parse_event(file->tep, copy, size + sizeof(no_print_fmt) - 1, "swlbr");
+	copy[size] = '\0';
+	err = TEP_ERRNO__READ_FORMAT_FAILED;
+	if (strlen(copy) == size && format_is_plain(line, copy)) {
+		memcpy(copy + size, no_print_fmt, sizeof(no_print_fmt));
+		err = tep_parse_event(file->tep, copy, size + sizeof(no_print_fmt) - 1, "swlbr");
+	}
 	free(copy);
 	if (err == TEP_ERRNO__MEM_ALLOC_FAILED)
 		return swlbr_error_no_memory();
@@ -105,7 +147,8 @@ static struct swlbr_error *parse_format(struct swlbr_perfdata *file, const uint8
 }
 
 /* The layout is that of tools/perf/util/trace-event-read.c. */
-static struct swlbr_error *parse_tracing_data(struct swlbr_perfdata *file, struct cursor *cursor)
+static struct swlbr_error *parse_tracing_data(struct swlbr_perfdata *file, const regex_t *line,
+					      struct cursor *cursor)
 {
 	const uint8_t *magic = cursor_bytes(cursor, 10);
 	struct swlbr_error *error = NULL;
@@ -132,7 +175,7 @@ static struct swlbr_error *parse_tracing_data(struct swlbr_perfdata *file, struc
 			const uint8_t *text = cursor_bytes(cursor, size);
 
 			if (ours && text)
-				error = parse_format(file, text, size);
+				error = parse_format(file, line, text, size);
 		}
 		if (error)
 			return error;
@@ -149,14 +192,20 @@ struct swlbr_error *swlbr_reader_tracing_data(struct swlbr_perfdata *file,
 	struct swlbr_error *error;
 	struct cursor cursor;
 	uint8_t *data;
+	regex_t line;
 
 	error = swlbr_reader_section(file, section, "tracing data", &data);
 	if (error)
 		return error;
+	if (regcomp(&line, FORMAT_LINE, REG_EXTENDED | REG_NOSUB)) {
+		free(data);
+		return swlbr_error_no_memory();
+	}
 	cursor = (struct cursor){ .data = data, .size = section.size, .swap = file->swap };
 	tep_set_loglevel(TEP_LOG_NONE);
 	file->tep = tep_alloc();
-	error = file->tep ? parse_tracing_data(file, &cursor) : swlbr_error_no_memory();
+	error = file->tep ? parse_tracing_data(file, &line, &cursor) : swlbr_error_no_memory();
+	regfree(&line);
 	for (size_t i = 0; !error && i < file->nr_events; i++) {
 		struct reader_event *event = &file->events[i];
 		struct tep_event *format;
