@@ -491,13 +491,21 @@ static void test_messages(void)
 	struct swlbr_perfdata *file;
 	struct image image;
 	char format[1024];
+	bool is = true;
+	int fd = open("other", O_CREAT | O_WRONLY, 0600);
 
+	if (write(fd, "hello, world", 12) != 12)
+		abort();
+	close(fd);
+	check(fine(swlbr_perfdata_probe("other", &is)) && !is, "it is not taken for a perf.data");
+	unlink("other");
 	check(says(swlbr_perfdata_open("none", &file), "none: cannot open: No such file"),
 	      "a missing file");
 	check(says(swlbr_perfdata_open(".", &file), ".: Is a directory"), "a directory");
 	check(says(swlbr_perfdata_open("/dev/null", &file), "/dev/null: not a file that can be"),
 	      "a device");
-	check(says(open_image("hello", 5, &file), "IMAGE: not a perf.data"), "another file");
+	check(says(open_image("hello, world", 12, &file), "IMAGE: not a perf.data"),
+	      "another file");
 	check(says(open_image("", 0, &file), "IMAGE: not a perf.data"), "an empty file");
 	check(says(open_image("PERFILE2\x10\0\0\0\0\0\0\0", 16, &file), "through a pipe"),
 	      "a recording of pipe mode");
