@@ -44,7 +44,7 @@ PACKAGE_LIBS = $(call once,PACKAGE_LIBS,$(shell $(PKG_CONFIG) --libs $(PACKAGES)
 BASE_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -fPIC
 ALL_CFLAGS = $(BASE_CFLAGS) $(CFLAGS) $(SAN) \
 	-Ilib/include -Ilib -I. -I$(LIBPERF)/include $(PACKAGE_CFLAGS)
-LIBS = $(LIBPERF)/lib/libperf.a $(PACKAGE_LIBS) -lpthread
+LIBS = $(LIBPERF)/lib/libperf.a $(PACKAGE_LIBS) -lm -lpthread
 
 LIB_SRC := $(wildcard lib/*/*.c)
 RECORDER_SRC := $(wildcard pmu/user/*.c)

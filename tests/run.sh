@@ -131,4 +131,4 @@ done
 line="$passed passed, $failed failed"
 [ $skipped = 0 ] || line="$line, $skipped skipped"
 echo "$line"
-[ $failed = 0 ]
+[ $failed = 0 ] && [ $((passed + skipped)) != 0 ]
