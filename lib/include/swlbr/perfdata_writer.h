@@ -19,10 +19,10 @@ struct swlbr_perfdata_writer;
 
 /** What the header says of the recording. Strings are copied. */
 struct swlbr_perfdata_info {
-	int argc;		/* the recorder's command line */
+	int argc; /* the recorder's command line */
 	const char *const *argv;
-	const char *version;	/* "swlbr 0.1" */
-	uint64_t period;	/* taken branches per stack, attr.sample_period of event 0 */
+	const char *version; /* "swlbr 0.1" */
+	uint64_t period;     /* taken branches per stack, attr.sample_period of event 0 */
 };
 
 /** The task and moment a record belongs to. */
@@ -46,8 +46,8 @@ struct swlbr_error *swlbr_perfdata_writer_open(const char *path,
 					       struct swlbr_perfdata_writer **ret);
 
 struct swlbr_error *swlbr_perfdata_write_comm(struct swlbr_perfdata_writer *writer,
-					      const struct swlbr_event_time *when,
-					      const char *comm, bool exec);
+					      const struct swlbr_event_time *when, const char *comm,
+					      bool exec);
 /** @when is the child's; @ppid and @ptid who made it. */
 struct swlbr_error *swlbr_perfdata_write_fork(struct swlbr_perfdata_writer *writer,
 					      const struct swlbr_event_time *when, pid_t ppid,
@@ -70,7 +70,8 @@ struct swlbr_error *swlbr_perfdata_write_counters(struct swlbr_perfdata_writer *
 struct swlbr_value_row {
 	uint64_t function; /* index of the data record */
 	uint32_t kind, site;
-	uint64_t value; /* indirect call: ELF virtual address of the target, 0 if it is not in this binary */
+	uint64_t
+		value; /* indirect call: ELF virtual address of the target, 0 if it is not in this binary */
 	uint64_t nr;
 };
 struct swlbr_error *swlbr_perfdata_write_value(struct swlbr_perfdata_writer *writer,
@@ -80,8 +81,8 @@ struct swlbr_error *swlbr_perfdata_write_value(struct swlbr_perfdata_writer *wri
 /** swlbr:lost: executions after @since (ns, the last snapshot) may be missing; @why in words. */
 struct swlbr_error *swlbr_perfdata_write_lost(struct swlbr_perfdata_writer *writer,
 					      const struct swlbr_event_time *when,
-					      const struct swlbr_build_id *build_id,
-					      uint64_t since, const char *why);
+					      const struct swlbr_build_id *build_id, uint64_t since,
+					      const char *why);
 
 /** One taken branch of a branch stack: address of the branch instruction, and of its target. */
 struct swlbr_branch_entry {

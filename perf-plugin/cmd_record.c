@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* perf swlbr record: counters of running programs into a perf.data. */
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "pmu/user/recorder.h"
+
+static const char usage[] =
+	"\n"
+	" Usage: perf swlbr record [<options>] [--] <command> [<args>]\n"
+	"    or: perf swlbr record [<options>] -p <pid>[,<pid>...]\n"
+	"\n"
+	"    -o, --output <file>   output file name (default: perf.data)\n"
+	"    -p, --pid <pid>       record the running process(es) until Ctrl-C or their end\n"
+	"    -F, --freq <n>        snapshots per second while the program runs (default: 99)\n"
+	"    -q, --quiet           no progress line, no summary\n"
+	"    -v, --verbose         say more\n"
+	"    -h, --help            this text\n"
+	"\n"
+	" The program must have been built with the flags that 'perf swlbr cflags' prints.\n"
+	"\n"
+	" Examples:\n"
+	"    clang-19 -O2 $(perf swlbr cflags) -o prog prog.c\n"
+	"    perf swlbr record -- ./prog args\n"
+	"    perf swlbr record -o server.data -p $(pidof server)\n"
+	"    perf swlbr convert -i perf.data -f llvm-profdata -o prog.profdata\n"
+	"\n";
+
+struct record {
+	struct recorder_options options;
+	pid_t *pids;
+	bool quiet, verbose;
+};
+
+static bool progress_shown;
+
+static void show_progress(const struct recorder_summary *summary, const char *state)
+{
+	(void)state;
+	progress_shown = true;
+	fprintf(stderr,
+		"\r[ perf swlbr record: %.1f s, %llu processes, %llu recorded now, %llu snapshots, %.3f MB ]\033[K",
+		(double)(summary->end - summary->start) / 1e9,
+		(unsigned long long)summary->processes, (unsigned long long)summary->live,
+		(unsigned long long)summary->snapshots, (double)summary->bytes / 1e6);
+	fflush(stderr);
+}
+
+static void show_summary(const struct record *record, const struct recorder_summary *summary)
+{
+	for (size_t i = 0; i < summary->nr_notes; i++)
+		cmd_warn("%s", summary->note[i]);
+	if (summary->lost > summary->nr_notes)
+		cmd_warn("%llu more such losses",
+			 (unsigned long long)(summary->lost - summary->nr_notes));
+	if (record->quiet)
+		return;
+	fprintf(stderr,
+		"[ perf swlbr record: Captured and wrote %.3f MB %s (%llu processes, %llu images of %llu binaries, %llu increments%s) ]\n",
+		(double)summary->bytes / 1e6, record->options.output,
+		(unsigned long long)summary->processes, (unsigned long long)summary->images,
+		(unsigned long long)summary->binaries, (unsigned long long)summary->executions,
+		summary->lost ? ", some lost" : "");
+	if (record->verbose)
+		fprintf(stderr, "[ %.3f s, of which %.3f s after the program's end; %llu snapshots ]\n",
+			(double)(summary->end - summary->start) / 1e9,
+			summary->child_end ? (double)(summary->end - summary->child_end) / 1e9 : 0.0,
+			(unsigned long long)summary->snapshots);
+}
+
+static bool parse_pids(struct record *record, const char *list)
+{
+	for (;;) {
+		char *end;
+		long pid;
+		pid_t *grown;
+
+		errno = 0;
+		pid = strtol(list, &end, 10);
+		if (end == list || errno || pid <= 0 || pid > 0x7fffffff || (*end && *end != ','))
+			return false;
+		grown = reallocarray(record->pids, record->options.nr_pids + 1, sizeof(*grown));
+		if (!grown)
+			return false;
+		record->pids = grown;
+		grown[record->options.nr_pids++] = (pid_t)pid;
+		if (!*end)
+			return true;
+		list = end + 1;
+	}
+}
+
+static bool parse_frequency(struct record *record, const char *text)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || *end || !isfinite(value) || value < 0.01 || value > 10000)
+		return false;
+	record->options.frequency = value;
+	return true;
+}
+
+/* 0: go on; else the exit status plus 1. */
+static int parse_options(struct record *record, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "output", required_argument, NULL, 'o' },
+		{ "pid", required_argument, NULL, 'p' },
+		{ "freq", required_argument, NULL, 'F' },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	int option;
+
+	optind = 0;
+	while ((option = getopt_long(argc, argv, "+o:p:F:qvh", options, NULL)) != -1) {
+		switch (option) {
+		case 'o':
+			record->options.output = optarg;
+			break;
+		case 'p':
+			if (!parse_pids(record, optarg))
+				return 1 + cmd_usage_error("record", "-p %s: not a list of process ids",
+							   optarg);
+			break;
+		case 'F':
+			if (!parse_frequency(record, optarg))
+				return 1 + cmd_usage_error("record",
+							   "-F %s: not a rate of 0.01 to 10000 Hz",
+							   optarg);
+			break;
+		case 'q':
+			record->quiet = true;
+			break;
+		case 'v':
+			record->verbose = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return 1;
+		default:
+			fprintf(stderr, "See 'perf swlbr record --help'.\n");
+			return 1 + 129;
+		}
+	}
+	if (record->options.nr_pids && optind < argc)
+		return 1 + cmd_usage_error("record", "either -p or a command, not both");
+	if (!record->options.nr_pids && optind >= argc)
+		return 1 + cmd_usage_error("record", "what to record? a command, or -p PID");
+	if (optind < argc)
+		record->options.command = argv + optind;
+	record->options.pids = record->pids;
+	return 0;
+}
+
+/* End as the program ended, or by the signal that ended the recording, as perf record does. */
+static int exit_like(const struct recorder_summary *summary)
+{
+	int signal_nr = 0, status = 0;
+
+	if (summary->child_ended && WIFEXITED(summary->child_status))
+		status = WEXITSTATUS(summary->child_status);
+	else if (summary->child_ended)
+		signal_nr = WTERMSIG(summary->child_status);
+	if (summary->stop_signal)
+		signal_nr = summary->stop_signal;
+	if (signal_nr) {
+		struct rlimit no_core = { 0, 0 };
+		sigset_t mask;
+
+		fflush(NULL);
+		setrlimit(RLIMIT_CORE, &no_core);
+		signal(signal_nr, SIG_DFL);
+		sigemptyset(&mask);
+		sigaddset(&mask, signal_nr);
+		sigprocmask(SIG_UNBLOCK, &mask, NULL);
+		raise(signal_nr);
+	}
+	return status;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record record = { .options = { .output = "perf.data", .frequency = 99 } };
+	struct recorder_summary summary;
+	struct swlbr_error *error;
+	int status = parse_options(&record, argc, argv);
+
+	if (status) {
+		free(record.pids);
+		return status - 1;
+	}
+	record.options.info = (struct swlbr_perfdata_info){
+		.argc = argc,
+		.argv = (const char *const *)argv,
+		.version = "swlbr " SWLBR_VERSION,
+		.period = 1000003,
+	};
+	if (!record.quiet && isatty(STDERR_FILENO))
+		record.options.progress = show_progress;
+	error = recorder_run(&record.options, &summary);
+	if (progress_shown)
+		fputs("\r\033[K", stderr);
+	if (error) {
+		cmd_fail(error);
+		status = 1;
+	} else {
+		show_summary(&record, &summary);
+		status = exit_like(&summary);
+	}
+	recorder_summary_deinit(&summary);
+	free(record.pids);
+	return status;
+}

@@ -1,0 +1,570 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "memory.h"
+#include "remote.h"
+
+#define BLOCK_SIZE (COUNTERS_PER_BLOCK * 8)
+/* Blocks that are read at once. */
+#define BATCH 64
+
+struct memory *memory_create(void)
+{
+	struct memory *memory = calloc(1, sizeof(*memory));
+
+	if (memory)
+		memory->refs = 1;
+	return memory;
+}
+
+struct memory *memory_get(struct memory *memory)
+{
+	memory->refs++;
+	return memory;
+}
+
+static void area_destroy(struct area *area)
+{
+	counter_copy_deinit(&area->base);
+	counter_copy_deinit(&area->last);
+	value_lists_deinit(&area->base_values);
+	value_lists_deinit(&area->last_values);
+	free(area);
+}
+
+void memory_put(struct memory *memory)
+{
+	if (!memory || --memory->refs)
+		return;
+	while (memory->areas) {
+		struct area *area = memory->areas;
+
+		memory->areas = area->next;
+		area_destroy(area);
+	}
+	free(memory->known);
+	free(memory);
+}
+
+static struct swlbr_error *area_create(struct image *image, uint64_t load_bias, struct area **ret)
+{
+	struct area *area = calloc(1, sizeof(*area));
+	struct swlbr_error *error;
+
+	if (!area)
+		return swlbr_error_no_memory();
+	area->image = image;
+	area->load_bias = load_bias;
+	error = counter_copy_init(&area->base, image->counters->nr_counters);
+	if (!error)
+		error = counter_copy_init(&area->last, image->counters->nr_counters);
+	if (error) {
+		area_destroy(area);
+		return error;
+	}
+	*ret = area;
+	return NULL;
+}
+
+/* Where the counters are: continuous mode moves them, and says how far in a variable. */
+static uint64_t counters_address(const struct area *area, pid_t tid)
+{
+	const struct swlbr_counters *counters = area->image->counters;
+	uint64_t bias = 0;
+
+	if (counters->bias_vaddr)
+		remote_read(tid, counters->bias_vaddr + area->load_bias, &bias, sizeof(bias));
+	return counters->counters.vaddr + area->load_bias + bias;
+}
+
+/* Read the blocks from @first on, @nr of them and at most BATCH, those touched since the load. */
+static struct swlbr_error *read_blocks(struct area *area, pid_t tid, int pagemap, uint64_t address,
+				       size_t first, size_t nr, bool *read_ret)
+{
+	static uint64_t buffer[BATCH * COUNTERS_PER_BLOCK];
+	uint64_t start = address + first * BLOCK_SIZE;
+	uint64_t page = start & ~(REMOTE_PAGE - 1);
+	uint64_t left = area->last.nr - first * COUNTERS_PER_BLOCK;
+	bool touched[BATCH + 2], any = false;
+	size_t pages;
+
+	if (left > nr * COUNTERS_PER_BLOCK)
+		left = nr * COUNTERS_PER_BLOCK;
+	pages = (start + left * 8 - page + REMOTE_PAGE - 1) / REMOTE_PAGE;
+	remote_pages_touched(pagemap, page, pages, touched);
+	for (size_t i = 0; i < pages; i++)
+		any |= touched[i];
+	if (!any)
+		return NULL;
+	if (!remote_read(tid, start, buffer, left * 8)) {
+		*read_ret = false;
+		return NULL;
+	}
+	for (size_t i = 0; i < nr && left; i++) {
+		size_t some = left < COUNTERS_PER_BLOCK ? left : COUNTERS_PER_BLOCK;
+		struct swlbr_error *error = counter_copy_store(
+			&area->last, first + i, buffer + i * COUNTERS_PER_BLOCK, some);
+
+		if (error)
+			return error;
+		left -= some;
+	}
+	return NULL;
+}
+
+static struct swlbr_error *area_read(struct area *area, pid_t tid, bool *read_ret)
+{
+	uint64_t address = counters_address(area, tid);
+	int pagemap = address == area->image->counters->counters.vaddr + area->load_bias ?
+			      remote_pagemap_open(tid) :
+			      -1;
+	struct swlbr_error *error = NULL;
+
+	for (size_t i = 0; !error && *read_ret && i < area->last.nr_blocks; i += BATCH)
+		error = read_blocks(area, tid, pagemap, address, i,
+				    area->last.nr_blocks - i < BATCH ? area->last.nr_blocks - i :
+								       BATCH,
+				    read_ret);
+	if (pagemap >= 0)
+		close(pagemap);
+	return error;
+}
+
+/* Counters and value lists as they are now. An unreadable process leaves what was read before. */
+static struct swlbr_error *area_snapshot(struct session *session, struct area *area, pid_t pid,
+					 pid_t tid)
+{
+	struct value_lists values;
+	struct swlbr_error *error;
+	bool read = true;
+
+	error = area_read(area, tid, &read);
+	if (!error && !read)
+		return session_lost(session, pid, area->image, area->last_time,
+				    "memory was gone before the last snapshot");
+	if (!error)
+		error = value_lists_read(tid, area->image->counters, area->load_bias, &values);
+	if (error)
+		return error;
+	value_lists_deinit(&area->last_values);
+	area->last_values = values;
+	area->last_time = session_now();
+	area->sweep = 0;
+	session->summary->snapshots++;
+	return NULL;
+}
+
+static struct swlbr_error *area_inherit(struct session *session, struct area *area, pid_t pid,
+					pid_t tid)
+{
+	struct swlbr_error *error = area_snapshot(session, area, pid, tid);
+
+	if (!error)
+		error = counter_copy_assign(&area->base, &area->last);
+	if (!error) {
+		area->base_values = area->last_values;
+		area->last_values = (struct value_lists){ 0 };
+	}
+	return error;
+}
+
+static bool is_known(const struct memory *memory, const struct map *map)
+{
+	for (size_t i = 0; i < memory->nr_known; i++) {
+		const struct known_map *known = &memory->known[i];
+
+		if (known->start == map->start && known->end == map->end &&
+		    known->offset == map->offset && known->inode == map->inode)
+			return true;
+	}
+	return false;
+}
+
+static struct swlbr_error *write_mapping(struct session *session, pid_t pid, pid_t tid,
+					 const struct map *map, const struct image *image)
+{
+	struct swlbr_event_time when = { .pid = pid, .tid = tid, .time = session_now() };
+	struct swlbr_mapping mapping = {
+		.start = map->start,
+		.length = map->end - map->start,
+		.offset = map->offset,
+		.prot = map->prot,
+		.flags = map->shared ? MAP_SHARED : MAP_PRIVATE,
+		.build_id = image->is_elf ? &image->build_id : NULL,
+		.path = image->path,
+	};
+
+	return swlbr_perfdata_write_mmap2(session->writer, &when, &mapping);
+}
+
+/* The lowest mapping of @image around @map gives the load bias. */
+static uint64_t find_load_bias(const struct maps *maps, const struct map *map,
+			       const struct image *image)
+{
+	uint64_t span = image->end_vaddr - image->first_vaddr;
+
+	for (const struct map *low = maps->map; low < map; low++)
+		if (low->inode == map->inode && low->major == map->major &&
+		    low->minor == map->minor && low->offset == image->first_offset &&
+		    map->start - low->start < span)
+			return low->start - image->first_vaddr;
+	return map->start - image->first_vaddr;
+}
+
+static struct swlbr_error *add_area(struct session *session, struct memory *memory, pid_t pid,
+				    pid_t tid, struct image *image, uint64_t load_bias,
+				    bool inherited)
+{
+	struct swlbr_error *error;
+	struct area *area;
+
+	for (area = memory->areas; area; area = area->next)
+		if (area->image == image && area->load_bias == load_bias) {
+			area->seen = true;
+			return NULL;
+		}
+	error = area_create(image, load_bias, &area);
+	if (error)
+		return error;
+	area->seen = true;
+	area->next = memory->areas;
+	memory->areas = area;
+	if (!memory->recorded) {
+		memory->recorded = true;
+		session->summary->live++;
+	}
+	return inherited ? area_inherit(session, area, pid, tid) : NULL;
+}
+
+static struct swlbr_error *tell_refusal(struct session *session, pid_t pid, struct image *image)
+{
+	image->refusal_told = true;
+	if (!session->summary->refusal)
+		session->summary->refusal = strdup(image->refusal);
+	return session_lost(session, pid, image, 0, image->refusal);
+}
+
+static struct swlbr_error *scan_map(struct session *session, struct memory *memory, pid_t pid,
+				    pid_t tid, const struct maps *maps, const struct map *map,
+				    bool inherited)
+{
+	struct swlbr_error *error;
+	struct image *image;
+
+	error = image_cache_get(&session->images, tid, maps, map, &image);
+	if (error)
+		return error;
+	if (!is_known(memory, map)) {
+		error = write_mapping(session, pid, tid, map, image);
+		if (error)
+			return error;
+	}
+	if (image->refusal && !image->refusal_told)
+		return tell_refusal(session, pid, image);
+	if (!image->counters)
+		return NULL;
+	return add_area(session, memory, pid, tid, image, find_load_bias(maps, map, image),
+			inherited);
+}
+
+/* An area whose mapping went unseen between two scans ends with its last snapshot. */
+static struct swlbr_error *drop_vanished(struct session *session, struct memory *memory, pid_t pid)
+{
+	for (struct area *area = memory->areas, *next; area; area = next) {
+		uint64_t start = area->load_bias + area->image->first_vaddr;
+		struct swlbr_error *error;
+
+		next = area->next;
+		if (area->seen)
+			continue;
+		error = session_lost(session, pid, area->image, area->last_time,
+				     "unmapped between two snapshots");
+		if (!error)
+			error = memory_finish(session, memory, pid, start,
+					      area->load_bias + area->image->end_vaddr);
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+static struct swlbr_error *remember_maps(struct memory *memory, const struct maps *maps)
+{
+	struct known_map *known = reallocarray(memory->known, maps->nr + 1, sizeof(*known));
+
+	if (!known)
+		return swlbr_error_no_memory();
+	memory->known = known;
+	memory->nr_known = 0;
+	for (size_t i = 0; i < maps->nr; i++)
+		if (maps->map[i].prot & PROT_EXEC && maps->map[i].inode)
+			known[memory->nr_known++] = (struct known_map){
+				maps->map[i].start, maps->map[i].end, maps->map[i].offset,
+				maps->map[i].inode
+			};
+	return NULL;
+}
+
+static bool all_known(const struct memory *memory, const struct maps *maps)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < maps->nr; i++) {
+		if (!(maps->map[i].prot & PROT_EXEC) || !maps->map[i].inode)
+			continue;
+		if (!is_known(memory, &maps->map[i]))
+			return false;
+		nr++;
+	}
+	return nr == memory->nr_known;
+}
+
+struct swlbr_error *memory_scan(struct session *session, struct memory *memory, pid_t pid,
+				pid_t tid, bool inherited)
+{
+	struct swlbr_error *error;
+	struct maps maps;
+
+	error = maps_read(tid, &maps);
+	if (error) { /* the process is gone: nothing more to see */
+		swlbr_error_destroy(error);
+		return NULL;
+	}
+	if (!maps.nr || all_known(memory, &maps)) {
+		maps_deinit(&maps);
+		return NULL;
+	}
+	for (struct area *area = memory->areas; area; area = area->next)
+		area->seen = false;
+	for (size_t i = 0; !error && i < maps.nr; i++)
+		if (maps.map[i].prot & PROT_EXEC && maps.map[i].inode)
+			error = scan_map(session, memory, pid, tid, &maps, &maps.map[i], inherited);
+	if (!error)
+		error = drop_vanished(session, memory, pid);
+	if (!error)
+		error = remember_maps(memory, &maps);
+	maps_deinit(&maps);
+	return error;
+}
+
+struct swlbr_error *memory_fork(struct session *session, const struct memory *parent, pid_t pid,
+				struct memory **ret)
+{
+	struct memory *memory = memory_create();
+	struct swlbr_error *error = NULL;
+
+	if (!memory)
+		return swlbr_error_no_memory();
+	memory->known = calloc(parent->nr_known + 1, sizeof(*memory->known));
+	if (!memory->known)
+		error = swlbr_error_no_memory();
+	else if (parent->nr_known)
+		memcpy(memory->known, parent->known, parent->nr_known * sizeof(*memory->known));
+	memory->nr_known = memory->known ? parent->nr_known : 0;
+	for (const struct area *area = parent->areas; !error && area; area = area->next)
+		error = add_area(session, memory, pid, pid, area->image, area->load_bias, true);
+	if (!error) /* what the parent loaded since its last scan */
+		error = memory_scan(session, memory, pid, pid, true);
+	*ret = memory;
+	return error;
+}
+
+struct swlbr_error *memory_snapshot(struct session *session, struct memory *memory, pid_t pid,
+				    pid_t tid)
+{
+	struct swlbr_error *error = memory_scan(session, memory, pid, tid, false);
+
+	for (struct area *area = memory->areas; !error && area; area = area->next)
+		error = area_snapshot(session, area, pid, tid);
+	return error;
+}
+
+static uint64_t processor_time(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+struct swlbr_error *memory_sweep(struct session *session, struct memory *memory, pid_t tid,
+				 uint64_t budget)
+{
+	uint64_t until = processor_time() + budget;
+	struct swlbr_error *error = NULL;
+
+	for (struct area *area = memory->areas; !error && area; area = area->next) {
+		uint64_t address = counters_address(area, tid);
+		int pagemap = address == area->image->counters->counters.vaddr + area->load_bias ?
+				      remote_pagemap_open(tid) :
+				      -1;
+		bool read = true;
+
+		while (!error && read && area->sweep < area->last.nr_blocks) {
+			size_t nr = area->last.nr_blocks - area->sweep;
+
+			if (nr > BATCH)
+				nr = BATCH;
+			error = read_blocks(area, tid, pagemap, address, area->sweep, nr, &read);
+			area->sweep += nr;
+			if (processor_time() > until)
+				break;
+		}
+		if (pagemap >= 0)
+			close(pagemap);
+		if (!read || area->sweep < area->last.nr_blocks)
+			return error;
+		area->sweep = 0;
+		area->last_time = session_now();
+		session->summary->snapshots++;
+	}
+	return error;
+}
+
+/* True if the program set its counters back (__llvm_profile_reset_counters). */
+static bool was_reset(const struct area *area)
+{
+	unsigned long long base = 0, last = 0;
+
+	for (size_t i = 0; i < area->last.nr_blocks; i++) {
+		const uint64_t *b = counter_copy_block(&area->base, i);
+		const uint64_t *l = counter_copy_block(&area->last, i);
+
+		for (size_t k = 0; k < COUNTERS_PER_BLOCK; k++) {
+			base += b[k] >> 16;
+			last += l[k] >> 16;
+		}
+	}
+	return last < base / 2;
+}
+
+static void add_saturating(uint64_t *sum, uint64_t value)
+{
+	*sum = value > UINT64_MAX - *sum ? UINT64_MAX : *sum + value;
+}
+
+static struct swlbr_error *write_counters(struct session *session, const struct area *area,
+					  const struct swlbr_event_time *when)
+{
+	struct swlbr_error *error = NULL;
+	bool reset = was_reset(area);
+
+	if (reset)
+		error = session_lost(session, when->pid, area->image, when->time,
+				     "the program reset its counters");
+	for (size_t i = 0; !error && i < area->last.nr_blocks; i++) {
+		const uint64_t *base = counter_copy_block(&area->base, i);
+		const uint64_t *last = counter_copy_block(&area->last, i);
+		uint64_t delta[COUNTERS_PER_BLOCK], left = area->last.nr - i * COUNTERS_PER_BLOCK;
+
+		if (!area->last.block[i])
+			continue;
+		for (size_t k = 0; k < COUNTERS_PER_BLOCK; k++) {
+			delta[k] = reset	      ? last[k] :
+				   last[k] >= base[k] ? last[k] - base[k] :
+							0;
+			add_saturating(&session->summary->executions, delta[k]);
+		}
+		error = swlbr_perfdata_write_counters(session->writer, when,
+						      &area->image->build_id,
+						      area->image->counters->engine,
+						      i * COUNTERS_PER_BLOCK,
+						      left < COUNTERS_PER_BLOCK ?
+							      left :
+							      COUNTERS_PER_BLOCK,
+						      delta);
+	}
+	return error;
+}
+
+static struct swlbr_error *write_values(struct session *session, const struct area *area,
+					const struct swlbr_event_time *when)
+{
+	const struct image *image = area->image;
+	struct swlbr_error *error = NULL;
+
+	for (size_t i = 0; !error && i < area->last_values.nr; i++) {
+		const struct value_entry *entry = &area->last_values.entry[i];
+		uint64_t base = value_lists_count(&area->base_values, entry);
+		struct swlbr_value_row row = {
+			.function = entry->function,
+			.kind = entry->kind,
+			.site = entry->site,
+			.value = entry->value,
+			.nr = entry->nr - base,
+		};
+
+		if (entry->nr <= base)
+			continue;
+		if (entry->kind != SWLBR_VALUE_MEMOP_SIZE) { /* an address */
+			row.value -= area->load_bias;
+			if (row.value < image->first_vaddr || row.value >= image->end_vaddr)
+				row.value = 0;
+		}
+		error = swlbr_perfdata_write_value(session->writer, when, &image->build_id,
+						   image->counters->engine, &row);
+	}
+	return error;
+}
+
+static struct swlbr_error *area_finish(struct session *session, struct area *area, pid_t pid)
+{
+	struct swlbr_event_time when = { .pid = pid, .tid = pid, .time = session_now() };
+	struct swlbr_error *error;
+
+	session->summary->images++;
+	if (!area->image->recorded) {
+		area->image->recorded = true;
+		session->summary->binaries++;
+	}
+	error = write_counters(session, area, &when);
+	return error ? error : write_values(session, area, &when);
+}
+
+static bool area_inside(const struct area *area, uint64_t start, uint64_t end)
+{
+	uint64_t at = area->image->counters->counters.vaddr + area->load_bias;
+
+	return at >= start && at < end;
+}
+
+bool memory_overlaps(const struct memory *memory, uint64_t start, uint64_t end)
+{
+	for (const struct area *area = memory->areas; area; area = area->next)
+		if (area_inside(area, start, end))
+			return true;
+	return false;
+}
+
+struct swlbr_error *memory_finish(struct session *session, struct memory *memory, pid_t pid,
+				  uint64_t start, uint64_t end)
+{
+	struct swlbr_error *error = NULL;
+
+	for (struct area **link = &memory->areas; *link && !error;) {
+		struct area *area = *link;
+
+		if (!area_inside(area, start, end)) {
+			link = &area->next;
+			continue;
+		}
+		error = area_finish(session, area, pid);
+		*link = area->next;
+		area_destroy(area);
+	}
+	for (size_t i = 0; i < memory->nr_known;) /* a new library at the same place must be seen */
+		if (memory->known[i].start < end && memory->known[i].end > start)
+			memory->known[i] = memory->known[--memory->nr_known];
+		else
+			i++;
+	if (!memory->areas && memory->recorded) {
+		memory->recorded = false;
+		session->summary->live--;
+	}
+	return error;
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The recording loop: events of the traced, held calls, ticks, signals to us. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/ptrace.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "exec_filter.h"
+#include "launch.h"
+#include "tracer.h"
+
+#define PROGRESS_INTERVAL 250000000ULL /* ns */
+/* The share of a tick's interval that snapshots may take. */
+#define SWEEP_SHARE 20
+
+struct recorder {
+	struct tracer tracer;
+	struct launch launch;
+	const struct recorder_options *options;
+	struct recorder_summary *summary;
+	int signals, timer, keeper;
+	uint64_t interval; /* ns between ticks */
+	uint64_t next_progress;
+	unsigned int stops; /* SIGINT and SIGTERM received */
+	sigset_t old_mask;
+};
+
+static struct swlbr_error *open_events(struct recorder *recorder)
+{
+	struct itimerspec every = { 0 };
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGCHLD);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGTERM);
+	sigprocmask(SIG_BLOCK, &mask, &recorder->old_mask);
+	recorder->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	recorder->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (recorder->signals < 0 || recorder->timer < 0)
+		return swlbr_error_errno(errno, "signalfd, timerfd");
+	recorder->interval = (uint64_t)(1e9 / recorder->options->frequency);
+	every.it_interval.tv_sec = (time_t)(recorder->interval / 1000000000);
+	every.it_interval.tv_nsec = (long)(recorder->interval % 1000000000);
+	every.it_value = every.it_interval;
+	timerfd_settime(recorder->timer, 0, &every, NULL);
+	return NULL;
+}
+
+static void read_signals(struct recorder *recorder)
+{
+	struct signalfd_siginfo info;
+
+	while (read(recorder->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			continue;
+		recorder->summary->stop_signal = (int)info.ssi_signo;
+		/* As perf record: the program is asked to end, and its end is waited for. */
+		if (!recorder->stops++ && recorder->tracer.child && !recorder->summary->child_ended)
+			kill(recorder->tracer.child, SIGTERM);
+	}
+}
+
+static struct swlbr_error *reap(struct recorder *recorder)
+{
+	struct swlbr_error *error = NULL;
+	int status;
+	pid_t tid;
+
+	while (!error && (tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0)
+		error = tracer_event(&recorder->tracer, tid, status);
+	return error;
+}
+
+static struct swlbr_error *on_call(struct recorder *recorder)
+{
+	struct seccomp_notif notif = { 0 };
+	struct swlbr_error *error;
+
+	/* Fork and end events that came before are older than this call. */
+	error = reap(recorder);
+	if (error || ioctl(recorder->tracer.listener, SECCOMP_IOCTL_NOTIF_RECV, &notif))
+		return error;
+	return tracer_call(&recorder->tracer, &notif);
+}
+
+static struct swlbr_error *on_tick(struct recorder *recorder)
+{
+	uint64_t expirations, now = session_now();
+
+	if (read(recorder->timer, &expirations, sizeof(expirations)) != sizeof(expirations))
+		return NULL;
+	if (recorder->options->progress && now >= recorder->next_progress) {
+		recorder->next_progress = now + PROGRESS_INTERVAL;
+		recorder->summary->end = now;
+		recorder->summary->bytes =
+			swlbr_perfdata_writer_size(recorder->tracer.session.writer);
+		recorder->options->progress(recorder->summary, NULL);
+	}
+	return tracer_sweep(&recorder->tracer, recorder->interval / SWEEP_SHARE);
+}
+
+static bool should_stop(const struct recorder *recorder)
+{
+	return recorder->stops > 1 ||
+	       (recorder->stops && (!recorder->tracer.child || recorder->summary->child_ended));
+}
+
+static struct swlbr_error *loop(struct recorder *recorder)
+{
+	struct pollfd fds[] = {
+		{ .fd = recorder->signals, .events = POLLIN },
+		{ .fd = recorder->timer, .events = POLLIN },
+		{ .fd = recorder->tracer.listener, .events = POLLIN },
+	};
+	struct swlbr_error *error = NULL;
+
+	while (!error && recorder->tracer.tasks.nr_tasks && !should_stop(recorder)) {
+		int n = poll(fds, 3, tracer_is_waiting(&recorder->tracer) ? 1 : -1);
+
+		if (n < 0 && errno != EINTR)
+			return swlbr_error_errno(errno, "poll");
+		if (n > 0 && fds[0].revents)
+			read_signals(recorder);
+		error = reap(recorder);
+		if (!error && n > 0 && fds[2].revents & POLLIN)
+			error = on_call(recorder);
+		else if (n > 0 && fds[2].revents)
+			fds[2].fd = -1; /* nobody under the filter is left */
+		if (!error && n > 0 && fds[1].revents)
+			error = on_tick(recorder);
+		if (!error && tracer_is_waiting(&recorder->tracer))
+			error = tracer_recheck(&recorder->tracer);
+	}
+	return error;
+}
+
+static struct swlbr_error *start(struct recorder *recorder)
+{
+	const struct recorder_options *options = recorder->options;
+	struct swlbr_error *error = NULL;
+
+	recorder->tracer.listener = -1;
+	if (!options->command) {
+		for (size_t i = 0; !error && i < options->nr_pids; i++)
+			error = tracer_attach(&recorder->tracer, options->pids[i]);
+		return error;
+	}
+	error = launch_start(&recorder->tracer, options->command, &recorder->old_mask,
+			     &recorder->launch);
+	if (error)
+		return error;
+	if (recorder->tracer.listener >= 0)
+		exec_filter_start_keeper(recorder->tracer.listener, &recorder->keeper);
+	else
+		error = session_lost(
+			&recorder->tracer.session, recorder->launch.pid, NULL, 0,
+			"no seccomp user notification here: what runs before an exec, or in threads' forks, may be missed");
+	launch_go(&recorder->launch);
+	return error;
+}
+
+static struct swlbr_error *check_result(struct recorder *recorder)
+{
+	const struct recorder_summary *summary = recorder->summary;
+	int failure = recorder->options->command ? launch_exec_error(&recorder->launch) : 0;
+
+	if (failure)
+		return swlbr_error_errno(failure, "%s", recorder->options->command[0]);
+	if (summary->images)
+		return NULL;
+	if (summary->refusal)
+		return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED, "%s", summary->refusal);
+	return swlbr_error_create(
+		SWLBR_ERROR_NOT_INSTRUMENTED,
+		"%s: no counters in it or in what it ran: built without -fprofile-generate; see perf swlbr cflags",
+		summary->program ? summary->program : "the process");
+}
+
+static void recorder_deinit(struct recorder *recorder)
+{
+	tracer_deinit(&recorder->tracer);
+	if (recorder->tracer.listener >= 0)
+		close(recorder->tracer.listener);
+	if (recorder->keeper >= 0)
+		close(recorder->keeper); /* the keeper takes over, or ends */
+	if (recorder->launch.socket >= 0)
+		close(recorder->launch.socket);
+	if (recorder->signals >= 0)
+		close(recorder->signals);
+	if (recorder->timer >= 0)
+		close(recorder->timer);
+	sigprocmask(SIG_SETMASK, &recorder->old_mask, NULL);
+}
+
+struct swlbr_error *recorder_run(const struct recorder_options *options,
+				 struct recorder_summary *summary)
+{
+	struct recorder recorder = { .options = options, .summary = summary, .keeper = -1,
+				     .signals = -1, .timer = -1, .launch = { .socket = -1 } };
+	struct swlbr_error *error, *detach_error;
+
+	*summary = (struct recorder_summary){ .start = session_now() };
+	recorder.tracer.session = (struct session){ .options = options, .summary = summary };
+	recorder.next_progress = summary->start + 1000000000;
+	error = swlbr_perfdata_writer_open(options->output, &options->info,
+					   &recorder.tracer.session.writer);
+	if (error)
+		return error;
+	error = open_events(&recorder);
+	if (!error)
+		error = start(&recorder);
+	if (!error)
+		error = loop(&recorder);
+	detach_error = tracer_detach_all(&recorder.tracer);
+	if (error)
+		swlbr_error_destroy(detach_error);
+	else
+		error = detach_error;
+	summary->end = session_now();
+	if (!error)
+		error = check_result(&recorder);
+	summary->bytes = swlbr_perfdata_writer_size(recorder.tracer.session.writer);
+	if (error)
+		swlbr_perfdata_writer_discard(recorder.tracer.session.writer);
+	else
+		error = swlbr_perfdata_writer_commit(recorder.tracer.session.writer);
+	recorder_deinit(&recorder);
+	return error;
+}

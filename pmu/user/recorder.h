@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Record the counters of running programs, from outside them. */
+#ifndef SWLBR_USER_RECORDER_H
+#define SWLBR_USER_RECORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <swlbr/error.h>
+#include <swlbr/perfdata_writer.h>
+
+struct recorder_summary;
+
+struct recorder_options {
+	const char *output;
+	struct swlbr_perfdata_info info;
+	double frequency;    /* snapshots per second */
+	char *const *command; /* argv of the program to run, or NULL */
+	const pid_t *pids;   /* else the processes to attach to */
+	size_t nr_pids;
+	/* Called about four times a second, and with @state for a line that should stay. */
+	void (*progress)(const struct recorder_summary *summary, const char *state);
+};
+
+#define RECORDER_MAX_NOTES 16
+
+struct recorder_summary {
+	uint64_t start, end; /* ns */
+	uint64_t child_end;  /* ns; when the program that was run had ended */
+	uint64_t processes, images, binaries, snapshots;
+	uint64_t live;	     /* processes being recorded now */
+	uint64_t executions; /* sum of all counters, saturating */
+	uint64_t bytes;	     /* of the output */
+	bool child_ended;
+	int child_status;    /* as wait() gives it */
+	int stop_signal;     /* the signal that ended the recording, or 0 */
+	uint64_t lost;	     /* rows of swlbr:lost */
+	char *note[RECORDER_MAX_NOTES]; /* what was lost and why, a line each */
+	size_t nr_notes;
+	char *program;	     /* path of the first program run */
+	char *refusal;	     /* why the first binary with unreadable counters was not read */
+};
+
+/*
+ * Record until the program and its descendants have ended, or SIGINT or SIGTERM. @summary is
+ * filled in even on error; its strings are freed by recorder_summary_deinit().
+ */
+struct swlbr_error *recorder_run(const struct recorder_options *options,
+				 struct recorder_summary *summary);
+void recorder_summary_deinit(struct recorder_summary *summary);
+
+#endif

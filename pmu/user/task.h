@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The traced threads and their processes. */
+#ifndef SWLBR_USER_TASK_H
+#define SWLBR_USER_TASK_H
+
+#include "memory.h"
+
+struct process {
+	struct process *next;
+	pid_t pid, ppid;
+	struct memory *memory;
+	unsigned int nr_tasks;	 /* traced threads not yet reaped */
+	pid_t exec_tid;		 /* the thread in an exec that we were told of, or 0 */
+	uint64_t exec_time;
+	bool exec_seen;		 /* the last snapshot was taken at an exec's entry */
+	bool stopped;		 /* attaching: counts start when all threads are stopped */
+};
+
+struct task {
+	struct task *next;
+	pid_t tid;
+	struct process *process; /* NULL: new, its parent's event has not come yet */
+	bool in_exit_stop;	 /* held there until the process is quiet */
+	bool exiting;		 /* has passed it: runs no user code any more */
+	bool starting;		 /* waits in its first stop for its parent's event */
+	bool interrupted;	 /* PTRACE_INTERRUPT sent, stop awaited */
+	bool in_stop;		 /* stopped, and left so */
+	int pending_signal;	 /* to be delivered when it goes on */
+};
+
+struct task_table {
+	struct task *bucket[1024];
+	struct process *processes;
+	size_t nr_tasks;
+};
+
+struct task *task_find(const struct task_table *table, pid_t tid);
+/* NULL if there is no memory. @process gains a task. */
+struct task *task_add(struct task_table *table, pid_t tid, struct process *process);
+void task_remove(struct task_table *table, struct task *task);
+
+struct process *process_find(const struct task_table *table, pid_t pid);
+struct process *process_add(struct task_table *table, pid_t pid, pid_t ppid,
+			    struct memory *memory);
+/* Takes it out of the table and drops its memory. */
+void process_remove(struct task_table *table, struct process *process);
+
+/* What /proc/TID/status and stat say of a thread. */
+struct thread_state {
+	pid_t tgid, ppid;
+	char state;   /* 'Z', 'X', … ; 0: gone */
+	bool exiting; /* in the kernel, on its way out */
+	bool killed;  /* a SIGKILL is pending, or it died of a signal */
+};
+struct thread_state thread_state(pid_t tid);
+
+/* Thread ids of @pid, through any of its live threads; freed by the caller. 0 if it is gone. */
+size_t thread_list(pid_t pid, pid_t **ret);
+
+#endif
