@@ -55,6 +55,21 @@ static void show_progress(const struct recorder_summary *summary, const char *st
 	fflush(stderr);
 }
 
+/* What recording cost: our own processor time, and what was done after the program's end. */
+static void show_cost(const struct recorder_summary *summary)
+{
+	double wall = (double)(summary->end - summary->start) / 1e9, own;
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	own = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+	      (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+	fprintf(stderr,
+		"[ %.3f s, %.3f s of it after the program's end; recorder %.3f s of processor time (%.1f %%); %llu snapshots ]\n",
+		wall, summary->child_end ? (double)(summary->end - summary->child_end) / 1e9 : 0.0,
+		own, wall > 0 ? 100 * own / wall : 0.0, (unsigned long long)summary->snapshots);
+}
+
 static void show_summary(const struct record *record, const struct recorder_summary *summary)
 {
 	for (size_t i = 0; i < summary->nr_notes; i++)
@@ -71,10 +86,7 @@ static void show_summary(const struct record *record, const struct recorder_summ
 		(unsigned long long)summary->binaries, (unsigned long long)summary->executions,
 		summary->lost ? ", some lost" : "");
 	if (record->verbose)
-		fprintf(stderr, "[ %.3f s, of which %.3f s after the program's end; %llu snapshots ]\n",
-			(double)(summary->end - summary->start) / 1e9,
-			summary->child_end ? (double)(summary->end - summary->child_end) / 1e9 : 0.0,
-			(unsigned long long)summary->snapshots);
+		show_cost(summary);
 }
 
 static bool parse_pids(struct record *record, const char *list)
