@@ -59,11 +59,11 @@ static void show_progress(const struct recorder_summary *summary, const char *st
 static void show_cost(const struct recorder_summary *summary)
 {
 	double wall = (double)(summary->end - summary->start) / 1e9, own;
-	struct rusage usage;
+	struct rusage cost;
 
-	getrusage(RUSAGE_SELF, &usage);
-	own = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-	      (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+	getrusage(RUSAGE_SELF, &cost);
+	own = (double)(cost.ru_utime.tv_sec + cost.ru_stime.tv_sec) +
+	      (double)(cost.ru_utime.tv_usec + cost.ru_stime.tv_usec) / 1e6;
 	fprintf(stderr,
 		"[ %.3f s, %.3f s of it after the program's end; recorder %.3f s of processor time (%.1f %%); %llu snapshots ]\n",
 		wall, summary->child_end ? (double)(summary->end - summary->child_end) / 1e9 : 0.0,
@@ -144,7 +144,8 @@ static int parse_options(struct record *record, int argc, char **argv)
 			break;
 		case 'p':
 			if (!parse_pids(record, optarg))
-				return 1 + cmd_usage_error("record", "-p %s: not a list of process ids",
+				return 1 + cmd_usage_error("record",
+							   "-p %s: not a list of process ids",
 							   optarg);
 			break;
 		case 'F':

@@ -46,8 +46,8 @@ const uint64_t *counter_copy_block(const struct counter_copy *copy, size_t block
 struct swlbr_error *counter_copy_assign(struct counter_copy *to, const struct counter_copy *from)
 {
 	for (size_t i = 0; i < from->nr_blocks; i++) {
-		struct swlbr_error *error = counter_copy_store(to, i, counter_copy_block(from, i),
-							       COUNTERS_PER_BLOCK);
+		struct swlbr_error *error =
+			counter_copy_store(to, i, counter_copy_block(from, i), COUNTERS_PER_BLOCK);
 
 		if (error)
 			return error;

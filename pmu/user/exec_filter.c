@@ -213,8 +213,8 @@ bool exec_filter_escapes(const struct seccomp_notif *notif)
 {
 	uint64_t flags = notif->data.args[0];
 
-	if (notif->data.arch == AUDIT_ARCH_I386 ? notif->data.nr != I386_CLONE :
-						  notif->data.nr != SYS_clone)
+	if (notif->data.arch == AUDIT_ARCH_I386 ? notif->data.nr != I386_CLONE
+						: notif->data.nr != SYS_clone)
 		return false;
 	return flags & CLONE_UNTRACED || (!(flags & CLONE_VFORK) && (flags & CSIGNAL) != SIGCHLD);
 }
@@ -237,8 +237,7 @@ static void keep(int listener, int alive)
 	while (poll(&calls, 1, -1) >= 0 || errno == EINTR) {
 		struct seccomp_notif notif = { 0 };
 
-		if (calls.revents & POLLIN &&
-		    !ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &notif))
+		if (calls.revents & POLLIN && !ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &notif))
 			exec_filter_continue(listener, notif.id);
 		else if (calls.revents & (POLLHUP | POLLERR))
 			return; /* no program under the filter is left */

@@ -18,10 +18,10 @@ struct image {
 	bool is_elf;
 	struct swlbr_build_id build_id;
 	struct swlbr_counters *counters; /* NULL: not instrumented */
-	char *refusal;		   /* counters of a kind that is not read: why, else NULL */
+	char *refusal;			 /* counters of a kind that is not read: why, else NULL */
 	bool refusal_told;
 	uint64_t first_vaddr, end_vaddr, first_offset; /* page aligned span of the segments */
-	bool recorded;		   /* rows of it are in the file */
+	bool recorded;				       /* rows of it are in the file */
 };
 
 struct image_cache {

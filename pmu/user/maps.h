@@ -14,9 +14,9 @@ struct map {
 	uint64_t start, end, offset; /* bytes; offset in the file */
 	uint64_t inode;		     /* 0 for memory without a file */
 	uint32_t major, minor;
-	uint32_t prot;		     /* PROT_* */
+	uint32_t prot; /* PROT_* */
 	bool shared, deleted;
-	size_t path;		     /* where the path is in struct maps' text; see map_path() */
+	size_t path; /* where the path is in struct maps' text; see map_path() */
 };
 
 struct maps {

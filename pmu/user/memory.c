@@ -120,15 +120,15 @@ static struct swlbr_error *read_blocks(struct area *area, pid_t tid, int pagemap
 static struct swlbr_error *area_read(struct area *area, pid_t tid, bool *read_ret)
 {
 	uint64_t address = counters_address(area, tid);
-	int pagemap = address == area->image->counters->counters.vaddr + area->load_bias ?
-			      remote_pagemap_open(tid) :
-			      -1;
+	int pagemap = address == area->image->counters->counters.vaddr + area->load_bias
+			      ? remote_pagemap_open(tid)
+			      : -1;
 	struct swlbr_error *error = NULL;
 
 	for (size_t i = 0; !error && *read_ret && i < area->last.nr_blocks; i += BATCH)
 		error = read_blocks(area, tid, pagemap, address, i,
-				    area->last.nr_blocks - i < BATCH ? area->last.nr_blocks - i :
-								       BATCH,
+				    area->last.nr_blocks - i < BATCH ? area->last.nr_blocks - i
+								     : BATCH,
 				    read_ret);
 	if (pagemap >= 0)
 		close(pagemap);
@@ -303,10 +303,9 @@ static struct swlbr_error *remember_maps(struct memory *memory, const struct map
 	memory->nr_known = 0;
 	for (size_t i = 0; i < maps->nr; i++)
 		if (maps->map[i].prot & PROT_EXEC && maps->map[i].inode)
-			known[memory->nr_known++] = (struct known_map){
-				maps->map[i].start, maps->map[i].end, maps->map[i].offset,
-				maps->map[i].inode
-			};
+			known[memory->nr_known++] =
+				(struct known_map){ maps->map[i].start, maps->map[i].end,
+						    maps->map[i].offset, maps->map[i].inode };
 	return NULL;
 }
 
@@ -400,9 +399,9 @@ struct swlbr_error *memory_sweep(struct session *session, struct memory *memory,
 
 	for (struct area *area = memory->areas; !error && area; area = area->next) {
 		uint64_t address = counters_address(area, tid);
-		int pagemap = address == area->image->counters->counters.vaddr + area->load_bias ?
-				      remote_pagemap_open(tid) :
-				      -1;
+		int pagemap = address == area->image->counters->counters.vaddr + area->load_bias
+				      ? remote_pagemap_open(tid)
+				      : -1;
 		bool read = true;
 
 		while (!error && read && area->sweep < area->last.nr_blocks) {
@@ -465,19 +464,13 @@ static struct swlbr_error *write_counters(struct session *session, const struct 
 		if (!area->last.block[i])
 			continue;
 		for (size_t k = 0; k < COUNTERS_PER_BLOCK; k++) {
-			delta[k] = reset	      ? last[k] :
-				   last[k] >= base[k] ? last[k] - base[k] :
-							0;
+			delta[k] = reset ? last[k] : last[k] >= base[k] ? last[k] - base[k] : 0;
 			add_saturating(&session->summary->executions, delta[k]);
 		}
-		error = swlbr_perfdata_write_counters(session->writer, when,
-						      &area->image->build_id,
-						      area->image->counters->engine,
-						      i * COUNTERS_PER_BLOCK,
-						      left < COUNTERS_PER_BLOCK ?
-							      left :
-							      COUNTERS_PER_BLOCK,
-						      delta);
+		error = swlbr_perfdata_write_counters(
+			session->writer, when, &area->image->build_id,
+			area->image->counters->engine, i * COUNTERS_PER_BLOCK,
+			left < COUNTERS_PER_BLOCK ? left : COUNTERS_PER_BLOCK, delta);
 	}
 	return error;
 }

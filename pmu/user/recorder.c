@@ -203,8 +203,12 @@ static void recorder_deinit(struct recorder *recorder)
 struct swlbr_error *recorder_run(const struct recorder_options *options,
 				 struct recorder_summary *summary)
 {
-	struct recorder recorder = { .options = options, .summary = summary, .keeper = -1,
-				     .signals = -1, .timer = -1, .launch = { .socket = -1 } };
+	struct recorder recorder = { .options = options,
+				     .summary = summary,
+				     .keeper = -1,
+				     .signals = -1,
+				     .timer = -1,
+				     .launch = { .socket = -1 } };
 	struct swlbr_error *error, *detach_error;
 
 	*summary = (struct recorder_summary){ .start = session_now() };

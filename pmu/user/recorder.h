@@ -16,9 +16,9 @@ struct recorder_summary;
 struct recorder_options {
 	const char *output;
 	struct swlbr_perfdata_info info;
-	double frequency;    /* snapshots per second */
+	double frequency;     /* snapshots per second */
 	char *const *command; /* argv of the program to run, or NULL */
-	const pid_t *pids;   /* else the processes to attach to */
+	const pid_t *pids;    /* else the processes to attach to */
 	size_t nr_pids;
 	/* Called about four times a second, and with @state for a line that should stay. */
 	void (*progress)(const struct recorder_summary *summary, const char *state);
@@ -34,13 +34,13 @@ struct recorder_summary {
 	uint64_t executions; /* sum of all counters, saturating */
 	uint64_t bytes;	     /* of the output */
 	bool child_ended;
-	int child_status;    /* as wait() gives it */
-	int stop_signal;     /* the signal that ended the recording, or 0 */
-	uint64_t lost;	     /* rows of swlbr:lost */
+	int child_status;		/* as wait() gives it */
+	int stop_signal;		/* the signal that ended the recording, or 0 */
+	uint64_t lost;			/* rows of swlbr:lost */
 	char *note[RECORDER_MAX_NOTES]; /* what was lost and why, a line each */
 	size_t nr_notes;
-	char *program;	     /* path of the first program run */
-	char *refusal;	     /* why the first binary with unreadable counters was not read */
+	char *program; /* path of the first program run */
+	char *refusal; /* why the first binary with unreadable counters was not read */
 };
 
 /*

@@ -70,8 +70,8 @@ void remote_pages_touched(int pagemap, uint64_t address, size_t nr, bool *touche
 	while (nr) {
 		uint64_t entry[512];
 		size_t batch = nr < 512 ? nr : 512;
-		ssize_t n = pagemap < 0 ? -1 :
-					  pread(pagemap, entry, batch * 8,
+		ssize_t n = pagemap < 0 ? -1
+					: pread(pagemap, entry, batch * 8,
 						(off_t)(address / REMOTE_PAGE * 8));
 
 		if (n != (ssize_t)(batch * 8)) {

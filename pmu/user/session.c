@@ -25,15 +25,15 @@ struct swlbr_error *session_lost(struct session *session, pid_t pid, const struc
 		char **note = &summary->note[summary->nr_notes];
 		int n = since ? asprintf(note, "process %d: %s: %s; up to %.1f ms are missing", pid,
 					 image ? image->path : "?", why,
-					 (double)(when.time - since) / 1e6) :
-				asprintf(note, "process %d: %s: %s", pid,
-					 image ? image->path : "?", why);
+					 (double)(when.time - since) / 1e6)
+			      : asprintf(note, "process %d: %s: %s", pid, image ? image->path : "?",
+					 why);
 
 		if (n >= 0)
 			summary->nr_notes++;
 	}
-	return swlbr_perfdata_write_lost(session->writer, &when,
-					 image ? &image->build_id : &none, since, why);
+	return swlbr_perfdata_write_lost(session->writer, &when, image ? &image->build_id : &none,
+					 since, why);
 }
 
 void recorder_summary_deinit(struct recorder_summary *summary)

@@ -63,8 +63,7 @@ struct process *process_find(const struct task_table *table, pid_t pid)
 	return process;
 }
 
-struct process *process_add(struct task_table *table, pid_t pid, pid_t ppid,
-			    struct memory *memory)
+struct process *process_add(struct task_table *table, pid_t pid, pid_t ppid, struct memory *memory)
 {
 	struct process *process = calloc(1, sizeof(*process));
 
@@ -125,8 +124,8 @@ struct thread_state thread_state(pid_t tid)
 	if (!read_proc(tid, "stat", text, sizeof(text)))
 		return state;
 	end = strrchr(text, ')'); /* the name may hold anything */
-	if (!end || sscanf(end + 1, " %c %d %*d %*d %*d %*d %u", &state.state, &state.ppid,
-			   &flags) != 3)
+	if (!end ||
+	    sscanf(end + 1, " %c %d %*d %*d %*d %*d %u", &state.state, &state.ppid, &flags) != 3)
 		return (struct thread_state){ 0 };
 	state.exiting = flags & PF_EXITING;
 	state.killed = flags & PF_SIGNALED;

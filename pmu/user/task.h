@@ -9,11 +9,11 @@ struct process {
 	struct process *next;
 	pid_t pid, ppid;
 	struct memory *memory;
-	unsigned int nr_tasks;	 /* traced threads not yet reaped */
-	pid_t exec_tid;		 /* the thread in an exec that we were told of, or 0 */
-	uint64_t exec_time;
-	bool exec_seen;		 /* the last snapshot was taken at an exec's entry */
-	bool stopped;		 /* attaching: counts start when all threads are stopped */
+	unsigned int nr_tasks; /* traced threads not yet reaped */
+	pid_t exec_tid;	       /* the thread in an exec that we were told of, or 0 */
+	bool ending;	       /* all its threads are being ended */
+	bool exec_seen;	       /* the last snapshot was taken at an exec's entry */
+	bool stopped;	       /* attaching: counts start when all threads are stopped */
 };
 
 struct task {
@@ -40,8 +40,7 @@ struct task *task_add(struct task_table *table, pid_t tid, struct process *proce
 void task_remove(struct task_table *table, struct task *task);
 
 struct process *process_find(const struct task_table *table, pid_t pid);
-struct process *process_add(struct task_table *table, pid_t pid, pid_t ppid,
-			    struct memory *memory);
+struct process *process_add(struct task_table *table, pid_t pid, pid_t ppid, struct memory *memory);
 /* Takes it out of the table and drops its memory. */
 void process_remove(struct task_table *table, struct process *process);
 

@@ -15,8 +15,9 @@
 #include "exec_filter.h"
 #include "tracer.h"
 
-#define SCAN_INTERVAL 100000000ULL /* ns between looks for newly loaded libraries */
-#define LISTEN	      (-1)	   /* task->pending_signal: it was in a group stop */
+#define I386_EXIT_GROUP 252
+#define SCAN_INTERVAL	100000000ULL /* ns between looks for newly loaded libraries */
+#define LISTEN		(-1)	     /* task->pending_signal: it was in a group stop */
 
 static long trace_options(const struct tracer *tracer)
 {
@@ -41,7 +42,8 @@ static void resume(struct task *task, int signal)
 
 static struct swlbr_event_time event_time(const struct process *process)
 {
-	return (struct swlbr_event_time){ .pid = process->pid, .tid = process->pid,
+	return (struct swlbr_event_time){ .pid = process->pid,
+					  .tid = process->pid,
 					  .time = session_now() };
 }
 
@@ -103,9 +105,9 @@ static bool exec_running(pid_t tid, bool *unsure)
 		close(fd);
 	}
 	*unsure = n > 0 && !strncmp(text, "running", 7);
-	if (n <= 0 || *unsure)
+	if (*unsure)
 		return true;
-	return atoi(text) == SYS_execve || atoi(text) == SYS_execveat;
+	return n > 0 && (atoi(text) == SYS_execve || atoi(text) == SYS_execveat);
 }
 
 /* A process has an exec under way: none of its threads may be seized, for the kernel would wait. */
@@ -154,6 +156,48 @@ struct census {
 	size_t dying; /* killed, but not yet out of it */
 };
 
+/*
+ * True if the end of @task, which is in its exit stop, is the end of all threads: it was killed, or
+ * called exit_group().
+ */
+static bool ends_process(const struct task *task)
+{
+	char path[64], text[64] = "";
+	int fd;
+
+	if (thread_state(task->tid).killed)
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d/syscall", task->tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = 0;
+	close(fd);
+	return atoi(text) == SYS_exit_group || atoi(text) == I386_EXIT_GROUP;
+}
+
+static void count_thread(struct process *process, pid_t tid, struct census *census)
+{
+	struct thread_state state;
+	bool unsure, in_exec;
+
+	in_exec = (tid == process->exec_tid || process->ending) && exec_running(tid, &unsure);
+	if (in_exec && !unsure) {
+		process->exec_tid = tid; /* it waits for the others to be gone */
+		return;
+	}
+	if (tid == process->exec_tid && !in_exec)
+		process->exec_tid = 0;
+	state = thread_state(tid);
+	if (!state.state || state.state == 'Z' || state.state == 'X' || state.exiting)
+		return;
+	if (state.killed || process->ending || tid == process->exec_tid)
+		census->dying++;
+	else
+		census->alive++;
+}
+
 static struct census take_census(struct tracer *tracer, struct process *process)
 {
 	struct census census = { 0 };
@@ -162,24 +206,9 @@ static struct census take_census(struct tracer *tracer, struct process *process)
 
 	for (size_t i = 0; i < nr; i++) {
 		const struct task *task = task_find(&tracer->tasks, tid[i]);
-		struct thread_state state;
-		bool unsure;
 
-		if (task && (task->exiting || task->in_exit_stop))
-			continue;
-		if (tid[i] == process->exec_tid) {
-			if (!exec_running(tid[i], &unsure))
-				process->exec_tid = 0;
-			else if (!unsure)
-				continue;
-		}
-		state = thread_state(tid[i]);
-		if (!state.state || state.state == 'Z' || state.state == 'X' || state.exiting)
-			continue;
-		if (state.killed || tid[i] == process->exec_tid)
-			census.dying++;
-		else
-			census.alive++;
+		if (!task || (!task->exiting && !task->in_exit_stop))
+			count_thread(process, tid[i], &census);
 	}
 	free(tid);
 	return census;
@@ -202,10 +231,12 @@ static void release_exits(struct tracer *tracer, struct process *process)
 static struct swlbr_error *check_exits(struct tracer *tracer, struct process *process,
 				       const struct task *task)
 {
-	struct census census = take_census(tracer, process);
 	struct swlbr_error *error = NULL;
 	const struct task *exec_task;
+	struct census census;
 
+	process->ending |= ends_process(task);
+	census = take_census(tracer, process);
 	if (census.alive) { /* a thread ends, the process does not */
 		if (tracer->listener >= 0 && !exec_in_flight(process))
 			error = seize_threads(tracer, process);
@@ -324,8 +355,8 @@ static struct swlbr_error *finish_before_exec(struct tracer *tracer, struct proc
 			error = session_lost(&tracer->session, process->pid, area->image,
 					     area->last_time,
 					     "exec of an attached process: its memory was gone");
-	return error ? error :
-		       memory_finish(&tracer->session, process->memory, process->pid, 0,
+	return error ? error
+		     : memory_finish(&tracer->session, process->memory, process->pid, 0,
 				     UINT64_MAX);
 }
 
@@ -361,6 +392,7 @@ static struct swlbr_error *on_exec(struct tracer *tracer, struct task *task)
 	process->memory = memory_create();
 	process->exec_tid = 0;
 	process->exec_seen = false;
+	process->ending = false;
 	if (!process->memory)
 		return error ? error : swlbr_error_no_memory();
 	note_program(tracer, process->pid);
@@ -487,8 +519,8 @@ static struct swlbr_error *before_unmap(struct tracer *tracer, struct process *p
 	if (error || !memory_overlaps(process->memory, start, end))
 		return error;
 	error = memory_snapshot(&tracer->session, process->memory, process->pid, tid);
-	return error ? error :
-		       memory_finish(&tracer->session, process->memory, process->pid, start, end);
+	return error ? error
+		     : memory_finish(&tracer->session, process->memory, process->pid, start, end);
 }
 
 struct swlbr_error *tracer_call(struct tracer *tracer, const struct seccomp_notif *notif)
@@ -498,8 +530,8 @@ struct swlbr_error *tracer_call(struct tracer *tracer, const struct seccomp_noti
 	struct swlbr_error *error = NULL;
 	struct process *process;
 
-	process = task ? task->process :
-			 process_find(&tracer->tasks, thread_state((pid_t)notif->pid).tgid);
+	process = task ? task->process
+		       : process_find(&tracer->tasks, thread_state((pid_t)notif->pid).tgid);
 	if (process && call == FILTER_UNMAP) {
 		error = before_unmap(tracer, process, notif);
 	} else if (process) {
@@ -510,8 +542,9 @@ struct swlbr_error *tracer_call(struct tracer *tracer, const struct seccomp_noti
 		if (!error && call == FILTER_EXEC)
 			error = before_exec(tracer, process, (pid_t)notif->pid);
 		else if (!error && exec_filter_escapes(notif))
-			error = session_lost(&tracer->session, process->pid, NULL, session_now(),
-					     "a process made by clone() without SIGCHLD is not followed");
+			error = session_lost(
+				&tracer->session, process->pid, NULL, session_now(),
+				"a process made by clone() without SIGCHLD is not followed");
 	}
 	exec_filter_continue(tracer->listener, notif->id);
 	return error;

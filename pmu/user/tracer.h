@@ -16,9 +16,9 @@ struct waiting_call {
 struct tracer {
 	struct session session;
 	struct task_table tasks;
-	int listener;	      /* of the exec filter, -1: none, then all threads are traced */
-	pid_t child;	      /* the program that was run, 0: attached */
-	size_t nr_held;	      /* threads held in their exit stop */
+	int listener;	/* of the exec filter, -1: none, then all threads are traced */
+	pid_t child;	/* the program that was run, 0: attached */
+	size_t nr_held; /* threads held in their exit stop */
 	struct waiting_call *waiting;
 	struct process *next_sweep;
 };

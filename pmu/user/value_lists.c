@@ -45,8 +45,8 @@ static bool read_arrays(pid_t tid, const struct swlbr_counters *counters, uint64
 	size_t size = counters->data.size / counters->nr_functions;
 	unsigned int at = counters->version == 8 ? 32 : 40;
 	char *records = malloc(counters->data.size);
-	bool ok = records && remote_read(tid, counters->data.vaddr + load_bias, records,
-					 counters->data.size);
+	bool ok = records &&
+		  remote_read(tid, counters->data.vaddr + load_bias, records, counters->data.size);
 
 	for (size_t i = 0; ok && i < counters->nr_functions; i++)
 		memcpy(&array[i], records + i * size + at, sizeof(array[i]));

@@ -14,7 +14,7 @@ struct swlbr_perfdata;
 
 enum swlbr_record_kind {
 	SWLBR_RECORD_OTHER, /* skipped by size; only header fields are set */
-	SWLBR_RECORD_MMAP2,
+	SWLBR_RECORD_MMAP2, /* or MMAP, which older recordings have and which lacks a build-id */
 	SWLBR_RECORD_COMM,
 	SWLBR_RECORD_FORK,
 	SWLBR_RECORD_EXIT,
@@ -24,7 +24,8 @@ enum swlbr_record_kind {
 };
 
 /**
- * One record. Pointers stay valid until the next call of swlbr_perfdata_next().
+ * One record. Pointers stay valid until the next call of swlbr_perfdata_next(). The build-id of a
+ * row has size 20 always: rows have zeroes after a shorter one, so compare all 20 bytes.
  */
 struct swlbr_record {
 	enum swlbr_record_kind kind;
@@ -35,6 +36,7 @@ struct swlbr_record {
 	union {
 		struct {
 			uint64_t start, length, offset;
+			uint32_t prot;			/* PROT_*; of MMAP only what it tells */
 			struct swlbr_build_id build_id; /* size 0: none recorded */
 			const char *path;
 		} mmap2;
@@ -70,11 +72,21 @@ struct swlbr_record {
 /** True if the first bytes of the file at @path are a perf.data's magic (either byte order). */
 struct swlbr_error *swlbr_perfdata_probe(const char *path, bool *is_perfdata_ret);
 
-/** Open @path. Freed by swlbr_perfdata_close(). */
+/**
+ * Open @path ("-" is standard input, if that is a file). Freed by swlbr_perfdata_close(). Both byte
+ * orders are read; a file written through a pipe and compressed records are not supported yet. A
+ * file without swlbr events is fine: all its records that are not of tasks or mappings are OTHER.
+ * Memory is bounded whatever the file says; errors name the file and, where there is one, the offset.
+ */
 struct swlbr_error *swlbr_perfdata_open(const char *path, struct swlbr_perfdata **ret);
+/** As swlbr_perfdata_open() on an open descriptor, which is duplicated; @path names it in errors. */
+struct swlbr_error *swlbr_perfdata_open_fd(int fd, const char *path, struct swlbr_perfdata **ret);
 void swlbr_perfdata_close(struct swlbr_perfdata *file);
 
-/** The next record in file order; @end_ret is set, and @record untouched, after the last. */
+/**
+ * The next record in file order; @end_ret is set, and @record untouched, after the last. After an
+ * error the file can only be closed.
+ */
 struct swlbr_error *swlbr_perfdata_next(struct swlbr_perfdata *file, struct swlbr_record *record,
 					bool *end_ret);
 

@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# Signals to the recorder: the program is asked to end, its counts are kept; a recorder that is
+# killed leaves no file and does no harm.
+. "$(dirname "$0")/lib/common.sh"
+cd "$scratch" || exit 1
+build_endings || { fail "build"; exit 1; }
+
+cat >work.sh <<'S'
+trap 'echo asked; exit 5' TERM
+./endings exit
+echo started
+while :; do sleep 0.05; done
+S
+cat >lives.sh <<'S'
+echo started
+sleep 1
+/bin/echo alive
+./endings status
+echo "status $?"
+S
+wait_for() { for _ in $(seq 200); do grep -q "$1" "$2" 2>/dev/null && return; sleep 0.05; done; }
+
+for signal in TERM INT; do
+	rm -f out x.data
+	setsid "$swlbr" record -o x.data -- bash work.sh >out 2>err &
+	recorder=$!
+	wait_for started out
+	kill -$signal $recorder
+	wait $recorder 2>/dev/null
+	is "SIG$signal: the program is asked to end" "$(tail -1 out)" asked
+	is "SIG$signal: what ran is in the file" "$(marked_count x.data)" 100
+done
+
+rm -f out x.data
+setsid bash -c 'echo $$ >pid; exec "$0" record -o x.data -- bash lives.sh >out 2>err' "$swlbr" &
+wait_for started out
+kill -KILL "$(cat pid)"
+wait $! 2>/dev/null
+wait_for status out
+is "killed recorder: the program lives on and runs others" "$(tail -2 out | tr '\n' ' ')" \
+	"alive status 7 "
+is "killed recorder: no half file" "$(ls -A | grep x.data)" ""
+
+# Descendants that outlive the program are waited for.
+"$swlbr" record -q -o x.data -- bash -c 'setsid bash -c "sleep 0.5; ./endings exit" & exit 4'
+is "daemon: status is the program's" $? 4
+is "daemon: its counts are there" "$(marked_count x.data)" 100
+
+# The environment: a profile of the program's own only if the user asked for it.
+rm -f default*.profraw own.profraw
+"$swlbr" record -q -o x.data -- ./endings exit
+is "no stray .profraw" "$(ls | grep -c profraw)" 0
+LLVM_PROFILE_FILE=own.profraw "$swlbr" record -q -o x.data -- ./endings exit
+is "LLVM_PROFILE_FILE is the user's" "$(ls own.profraw)" own.profraw
+# Continuous mode moves the counters into the file's mapping.
+LLVM_PROFILE_FILE=continuous%c.profraw "$swlbr" record -q -o x.data -- ./endings exit
+is "continuous mode" "$(marked_count x.data)" 100
+exit $status
