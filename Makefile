@@ -164,11 +164,12 @@ $(O)/man/%.1: Documentation/%.txt Documentation/asciidoctor-extensions.rb
 		-a perf_version=$(VERSION) -o $@ $<
 else
 $(O)/man/%.1: $(O)/man/%.xml
-	xmlto -o $(@D) --skip-validation man $<
+	@xmlto -o $(@D) --skip-validation man $< 2>$<.log || { cat $<.log >&2; exit 1; }
 
+# asciidoc is a module of the system's Python, which another Python in PATH would hide.
 $(O)/man/%.xml: Documentation/%.txt Documentation/asciidoc.conf
 	@mkdir -p $(@D)
-	asciidoc -b docbook -d manpage -f Documentation/asciidoc.conf \
+	PATH=/usr/bin:$$PATH asciidoc -b docbook -d manpage -f Documentation/asciidoc.conf \
 		-a perf_version=$(VERSION) -o $@ $<
 endif
 
