@@ -1,71 +1,55 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The main job on a real program, step by step: build lua with counters, record it, look at the
-# recording with unpatched perf, make a profile, and build lua with it. `make demo` runs it.
+# The main job on lua, as far as it exists: build with our flags, record, look at the file with
+# perf, turn it into a profile, and build lua with that. Called by `make demo`.
 set -euo pipefail
+cd "$(dirname "$0")/.."
+export BUILD=${BUILD:-$PWD/build}
+export WORKLOADS=${WORKLOADS:-$BUILD/workloads}
+export PATH=$BUILD:$PATH LC_ALL=C.UTF-8
+out=$BUILD/demo
+script=tests/e2e/lib/bench.lua
+mkdir -p "$out"
 
-root=$(realpath "$(dirname "$0")/..")
-build=$(realpath "${BUILD:-$root/build}")
-work=$build/demo
-lua=$build/workloads
-size=${DEMO_SIZE:-32}
-export PATH=$build:$PATH BUILD=$build
-# Where perf runs commands from: the one just built, also if another is installed.
-mkdir -p "$work"
-cd "$work"
+step() { printf '\n\033[1m$ %s\033[0m\n' "$*"; }
 
 # Shows a command, then runs it.
-step()
+try()
 {
-	printf '\n$ %s\n' "$*"
+	step "$*"
 	"$@"
 }
 
-say() { printf '\n== %s\n' "$*"; }
+first() { sed "$1q" && cat >/dev/null; }
 
-script=$root/../shared/workloads/bench.lua
-[ -f "$script" ] || script=$root/tests/e2e/lib/bench.lua
-cp "$script" bench.lua
+step 'clang-19 -O2 $(perf swlbr cflags) …    # lua, from its Debian source package'
+flags=$(perf swlbr cflags)
+echo "$flags"
+scripts/workloads.sh --variant plain lua >"$out/log" 2>&1
+scripts/workloads.sh --variant inplace --cflags "$flags" lua >>"$out/log" 2>&1
 
-say "Flags for a compiler, and lua built with them"
-step perf swlbr cflags --cc clang-19
-step "$root/scripts/workloads.sh" --cc clang-19 --variant inplace \
-	--cflags "$(perf swlbr cflags --cc clang-19)" lua
-cp "$lua/inplace/lua" lua.counted
+try perf swlbr record -o "$out/perf.data" -- "$WORKLOADS/inplace/lua" "$script" 28
+step "perf evlist -i $out/perf.data"
+perf evlist -i "$out/perf.data" 2>/dev/null
+step "perf script -i $out/perf.data | head -3"
+perf script -i "$out/perf.data" 2>/dev/null | cut -c1-150 | first 3
+try perf swlbr convert -i "$out/perf.data" -f llvm-profdata -o "$out/lua.profdata"
+step "llvm-profdata-19 show --topn=5 $out/lua.profdata"
+llvm-profdata-19 show --topn=5 "$out/lua.profdata"
 
-say "One run, recorded from outside"
-step perf swlbr record -o perf.data -- ./lua.counted bench.lua 24
-
-say "Unpatched perf reads the recording"
-step perf evlist -i perf.data
-printf '\n$ perf script -i perf.data | head -4 | cut -c 1-100\n'
-perf script -i perf.data 2>/dev/null | sed -n 1,4p | cut -c 1-100
-
-say "A profile for clang"
-step perf swlbr convert -i perf.data -f llvm-profdata -o lua.profdata
-step llvm-profdata-19 show lua.profdata
-
-say "lua built without a profile, and with this one"
-"$root/scripts/workloads.sh" --cc clang-19 --variant plain lua
-# A profile of the same name may have other contents.
-rm -f "$lua/demo/lua.recipe"
-step "$root/scripts/workloads.sh" --cc clang-19 --variant demo \
-	--cflags "-fprofile-use=$work/lua.profdata" lua
-cp "$lua/plain/lua" lua.plain
-cp "$lua/demo/lua" lua.profiled
-step size lua.plain lua.profiled
-
-# seconds PROGRAM: user time, the best of three
-seconds()
+step "clang-19 -O2 -fprofile-use=lua.profdata …"
+rm -rf "$WORKLOADS/demo"
+scripts/workloads.sh --variant demo --cflags "-fprofile-use=$out/lua.profdata" lua >>"$out/log" 2>&1
+measure()
 {
-	local i
-
-	for i in 1 2 3; do
-		(TIMEFORMAT=%U; { time "$1" bench.lua "$size" >/dev/null; } 2>&1)
-	done | sort -n | head -1
+	valgrind --tool=callgrind --callgrind-out-file=/dev/null "$1" "$script" 22 2>&1 >/dev/null |
+		awk '/Collected/ { print $NF }'
 }
-
-printf '\n%-14s %6s s\n' lua.plain "$(seconds ./lua.plain)" lua.profiled \
-	"$(seconds ./lua.profiled)"
-say "The recording and the profile are in $work"
+plain=$(measure "$WORKLOADS/plain/lua")
+profiled=$(measure "$WORKLOADS/demo/lua")
+awk -v plain="$plain" -v profiled="$profiled" 'BEGIN {
+	printf "%-28s %15s\n", "lua, size 22", "instructions"
+	printf "%-28s %15d\n", "plain -O2", plain
+	printf "%-28s %15d  %.1f %%\n", "with the profile", profiled, 100 * profiled / plain
+}'

@@ -15,21 +15,21 @@
 
 #include "base/outfile.h"
 
-#define BUFFER_SIZE (64 * 1024)
-#define MAX_SYMLINKS 40
+#define BUFFER_SIZE    (64 * 1024)
+#define MAX_SYMLINKS   40
 #define TEMP_NAME_SIZE 32
 
 struct swlbr_outfile {
-	char *path;		       /* as given, for messages */
-	char *name;		       /* of the target, in the directory @dir */
-	int dir;		       /* -1 if @copy */
-	int fd;			       /* of the growing file */
-	int copy_to;		       /* open descriptor that gets the copy, or -1: @path */
-	bool copy;		       /* the target is no regular file */
+	char *path;			/* as given, for messages */
+	char *name;			/* of the target, in the directory @dir */
+	int dir;			/* -1 if @copy */
+	int fd;				/* of the growing file */
+	int copy_to;			/* open descriptor that gets the copy, or -1: @path */
+	bool copy;			/* the target is no regular file */
 	char temp_name[TEMP_NAME_SIZE]; /* of @fd in @dir; "" while it has no name */
 	unsigned int flags;
-	int failed;		       /* errno of a write that failed */
-	uint64_t flushed;	       /* bytes handed to the kernel */
+	int failed;	  /* errno of a write that failed */
+	uint64_t flushed; /* bytes handed to the kernel */
 	size_t buffered;
 	uint8_t buffer[BUFFER_SIZE];
 };
@@ -82,7 +82,8 @@ static void make_temp_name(char name[TEMP_NAME_SIZE])
 	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number)) {
 		static uint64_t counter;
 
-		number = (uint64_t)getpid() << 32 | __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED);
+		number = (uint64_t)getpid() << 32 |
+			 __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED);
 	}
 	snprintf(name, TEMP_NAME_SIZE, ".swlbr-%016llx", (unsigned long long)number);
 }
@@ -143,12 +144,15 @@ static struct swlbr_error *resolve(const char *path, int *dir_ret, char **name_r
 		return swlbr_error_errno(ENAMETOOLONG, "%s", path);
 	for (int links = 0; links <= MAX_SYMLINKS; links++) {
 		char *slash = strrchr(current, '/');
+		const char *parent = ".";
 
-		name = slash ? slash + 1 : current;
-		if (slash)
+		name = current;
+		if (slash) {
+			parent = slash == current ? "/" : current;
+			name = slash + 1;
 			*slash = '\0';
-		next = openat(dir, !slash ? "." : slash == current ? "/" : current,
-			      O_PATH | O_DIRECTORY | O_CLOEXEC);
+		}
+		next = openat(dir, parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
 		if (dir != AT_FDCWD)
 			close(dir);
 		if (next < 0)

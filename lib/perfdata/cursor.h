@@ -17,7 +17,7 @@
 struct cursor {
 	const uint8_t *data;
 	size_t size, position;
-	bool swap;    /* numbers are in the other byte order */
+	bool swap; /* numbers are in the other byte order */
 	bool overrun;
 };
 

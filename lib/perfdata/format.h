@@ -8,7 +8,7 @@
  */
 #include <stdint.h>
 
-#define PERFDATA_MAGIC 0x32454c4946524550ULL	   /* "PERFILE2" */
+#define PERFDATA_MAGIC	       0x32454c4946524550ULL /* "PERFILE2" */
 #define PERFDATA_MAGIC_SWAPPED 0x50455246494c4532ULL /* written on the other byte order */
 
 /** Bits of perfdata_header.features. */

@@ -42,7 +42,8 @@ static struct swlbr_error *read_at(struct swlbr_perfdata *file, void *buffer, si
 	int err = read_all(file->fd, buffer, size, offset);
 
 	if (err > 0)
-		return swlbr_error_errno(err, "%s: cannot read at offset %" PRIu64, file->path, offset);
+		return swlbr_error_errno(err, "%s: cannot read at offset %" PRIu64, file->path,
+					 offset);
 	if (err)
 		return swlbr_error_create(SWLBR_ERROR_FORMAT,
 					  "%s: the file ends within %zu bytes at offset %" PRIu64,
@@ -71,7 +72,8 @@ struct swlbr_error *swlbr_reader_section(struct swlbr_perfdata *file,
 	if (section.size > MAX_SECTION_SIZE)
 		return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
 					  "%s: %s at offset %" PRIu64 " are too large: %" PRIu64
-					  " bytes", file->path, what, section.offset, section.size);
+					  " bytes",
+					  file->path, what, section.offset, section.size);
 	data = malloc(section.size ? section.size : 1);
 	if (!data)
 		return swlbr_error_no_memory();
@@ -120,11 +122,13 @@ static struct swlbr_error *read_header(struct swlbr_perfdata *file)
 	if (size >= PERFDATA_PIPE_HEADER_SIZE && header->size == PERFDATA_PIPE_HEADER_SIZE)
 		return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
 					  "%s: written through a pipe (perf record -o -): this is "
-					  "not supported yet, use 'perf record -o FILE'", file->path);
-	if (header->size > size || (header->size < sizeof(*header) && header->size != OLD_HEADER_SIZE))
-		return swlbr_error_create(SWLBR_ERROR_FORMAT, "%s: a header of %" PRIu64
-					  " bytes in a file of %" PRIu64, file->path,
-					  header->size, file->size);
+					  "not supported yet, use 'perf record -o FILE'",
+					  file->path);
+	if (header->size > size ||
+	    (header->size < sizeof(*header) && header->size != OLD_HEADER_SIZE))
+		return swlbr_error_create(SWLBR_ERROR_FORMAT,
+					  "%s: a header of %" PRIu64 " bytes in a file of %" PRIu64,
+					  file->path, header->size, file->size);
 	cursor.size = header->size;
 	header->attr_size = cursor_u64(&cursor);
 	header->attrs = cursor_section(&cursor);
@@ -142,12 +146,13 @@ static struct swlbr_error *check_data(const struct swlbr_perfdata *file)
 	if (!section_in_file(file, *data))
 		return swlbr_error_create(SWLBR_ERROR_FORMAT,
 					  "%s: truncated: the records end at offset %" PRIu64
-					  ", the file at %" PRIu64, file->path,
-					  data->offset + data->size, file->size);
+					  ", the file at %" PRIu64,
+					  file->path, data->offset + data->size, file->size);
 	if (!data->size && data->offset < file->size && !file->header.features[0])
 		return swlbr_error_create(SWLBR_ERROR_FORMAT,
 					  "%s: the recording was not finished: the size of the "
-					  "records in the header is 0", file->path);
+					  "records in the header is 0",
+					  file->path);
 	return NULL;
 }
 
@@ -220,7 +225,8 @@ struct swlbr_error *swlbr_perfdata_open_fd(int fd, const char *path, struct swlb
 	else if (!S_ISREG(st.st_mode))
 		error = swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
 					   "%s: not a file that can be sought in: reading a "
-					   "perf.data from a pipe is not supported yet", path);
+					   "perf.data from a pipe is not supported yet",
+					   path);
 	if (!error) {
 		file->size = st.st_size;
 		error = read_header(file);
@@ -331,7 +337,8 @@ static void decode_mmap(struct cursor *cursor, uint16_t misc, struct swlbr_recor
 		const uint8_t *binary = cursor_bytes(cursor, 24);
 
 		if (binary && misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
-			id->size = binary[0] < SWLBR_BUILD_ID_SIZE ? binary[0] : SWLBR_BUILD_ID_SIZE;
+			id->size = binary[0] < SWLBR_BUILD_ID_SIZE ? binary[0]
+								   : SWLBR_BUILD_ID_SIZE;
 			memcpy(id->bytes, binary + 4, id->size);
 		}
 		record->mmap2.prot = cursor_u32(cursor);
@@ -407,8 +414,8 @@ static struct swlbr_error *decode_sample(struct swlbr_perfdata *file, struct cur
 	return raw ? swlbr_reader_row(file, event, raw, size, record) : NULL;
 }
 
-static struct swlbr_error *decode(struct swlbr_perfdata *file, struct cursor *cursor,
-				  uint16_t misc, struct swlbr_record *record)
+static struct swlbr_error *decode(struct swlbr_perfdata *file, struct cursor *cursor, uint16_t misc,
+				  struct swlbr_record *record)
 {
 	const struct reader_event *event = NULL;
 
@@ -435,8 +442,9 @@ static struct swlbr_error *decode(struct swlbr_perfdata *file, struct cursor *cu
 		break;
 	case PERFDATA_RECORD_COMPRESSED:
 	case PERFDATA_RECORD_COMPRESSED2:
-		return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
-					  "compressed records (perf record -z) are not supported yet");
+		return swlbr_error_create(
+			SWLBR_ERROR_UNSUPPORTED,
+			"compressed records (perf record -z) are not supported yet");
 	}
 	return NULL;
 }
@@ -449,8 +457,8 @@ static struct swlbr_error *record_extent(struct swlbr_perfdata *file, struct cur
 	uint64_t trace = type == PERFDATA_RECORD_AUXTRACE ? cursor_u64(&cursor) : 0;
 
 	if (trace > left - size)
-		return swlbr_error_create(SWLBR_ERROR_FORMAT, "a trace of %" PRIu64
-					  " bytes is cut off", trace);
+		return swlbr_error_create(SWLBR_ERROR_FORMAT,
+					  "a trace of %" PRIu64 " bytes is cut off", trace);
 	*extent_ret = size + trace;
 	return NULL;
 }

@@ -76,16 +76,15 @@ struct swlbr_error *swlbr_reader_events(struct swlbr_perfdata *file);
 struct swlbr_error *swlbr_reader_event_desc(struct swlbr_perfdata *file,
 					    struct perfdata_section section);
 /* The event a record belongs to, by what is in the record; NULL if that names none. */
-const struct reader_event *swlbr_reader_event_of(const struct swlbr_perfdata *file,
-						 uint32_t type, const uint8_t *body, size_t size);
+const struct reader_event *swlbr_reader_event_of(const struct swlbr_perfdata *file, uint32_t type,
+						 const uint8_t *body, size_t size);
 
 /* Read the formats of the swlbr tracepoints from the TRACING_DATA section. */
 struct swlbr_error *swlbr_reader_tracing_data(struct swlbr_perfdata *file,
 					      struct perfdata_section section);
 /* Decode a row; @raw is what follows the size of PERF_SAMPLE_RAW. Errors name no place. */
-struct swlbr_error *swlbr_reader_row(struct swlbr_perfdata *file,
-				     const struct reader_event *event, const uint8_t *raw,
-				     size_t size, struct swlbr_record *record);
+struct swlbr_error *swlbr_reader_row(struct swlbr_perfdata *file, const struct reader_event *event,
+				     const uint8_t *raw, size_t size, struct swlbr_record *record);
 void swlbr_reader_free_tracepoints(struct swlbr_perfdata *file);
 
 #endif

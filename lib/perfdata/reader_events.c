@@ -10,7 +10,7 @@
 #define SAMPLE_ID_ALL_BIT 18
 /* More than any machine has; what bounds the memory of a reader of a hostile file. */
 #define MAX_EVENTS (1 << 16)
-#define MAX_IDS (1 << 22)
+#define MAX_IDS	   (1 << 22)
 
 static bool file_is_big_endian(const struct swlbr_perfdata *file)
 {
@@ -29,8 +29,8 @@ static void read_attr(const struct swlbr_perfdata *file, struct cursor *cursor,
 	event->sample_type = cursor_u64(cursor);
 	event->read_format = cursor_u64(cursor);
 	bits = cursor_u64(cursor);
-	event->sample_id_all = bits >> (file_is_big_endian(file) ? 63 - SAMPLE_ID_ALL_BIT :
-								   SAMPLE_ID_ALL_BIT) & 1;
+	event->sample_id_all =
+		bits >> (file_is_big_endian(file) ? 63 - SAMPLE_ID_ALL_BIT : SAMPLE_ID_ALL_BIT) & 1;
 	event->kind = SWLBR_RECORD_OTHER;
 }
 
@@ -80,17 +80,19 @@ struct swlbr_error *swlbr_reader_events(struct swlbr_perfdata *file)
 	size_t nr;
 
 	if (header->attr_size < MIN_ATTR_SIZE + sizeof(struct perfdata_section))
-		return swlbr_error_create(SWLBR_ERROR_FORMAT, "%s: attrs of %llu bytes in the header",
-					  file->path, (unsigned long long)header->attr_size);
-	if (!header->attrs.size || header->attrs.size % header->attr_size)
 		return swlbr_error_create(SWLBR_ERROR_FORMAT,
-					  "%s: %llu bytes of attrs in the header are no whole number "
-					  "of attrs", file->path,
-					  (unsigned long long)header->attrs.size);
+					  "%s: attrs of %llu bytes in the header", file->path,
+					  (unsigned long long)header->attr_size);
+	if (!header->attrs.size || header->attrs.size % header->attr_size)
+		return swlbr_error_create(
+			SWLBR_ERROR_FORMAT,
+			"%s: %llu bytes of attrs in the header, of %llu bytes each", file->path,
+			(unsigned long long)header->attrs.size,
+			(unsigned long long)header->attr_size);
 	nr = header->attrs.size / header->attr_size;
 	if (nr > MAX_EVENTS)
-		return swlbr_error_create(SWLBR_ERROR_FORMAT, "%s: more than %d events",
-					  file->path, MAX_EVENTS);
+		return swlbr_error_create(SWLBR_ERROR_FORMAT, "%s: more than %d events", file->path,
+					  MAX_EVENTS);
 	error = swlbr_reader_section(file, header->attrs, "attrs", &data);
 	if (error)
 		return error;
@@ -176,8 +178,8 @@ static int id_position_from_end(uint64_t sample_type)
 	return 1 + !!(sample_type & PERF_SAMPLE_CPU) + !!(sample_type & PERF_SAMPLE_STREAM_ID);
 }
 
-const struct reader_event *swlbr_reader_event_of(const struct swlbr_perfdata *file,
-						 uint32_t type, const uint8_t *body, size_t size)
+const struct reader_event *swlbr_reader_event_of(const struct swlbr_perfdata *file, uint32_t type,
+						 const uint8_t *body, size_t size)
 {
 	const struct reader_event *first = &file->events[0];
 	struct cursor cursor = { .data = body, .size = size, .swap = file->swap };
@@ -194,16 +196,17 @@ const struct reader_event *swlbr_reader_event_of(const struct swlbr_perfdata *fi
 		return first;
 	if (position * sizeof(uint64_t) > size)
 		return NULL;
-	cursor.position = type == PERF_RECORD_SAMPLE ? position * sizeof(uint64_t) :
-						       size - position * sizeof(uint64_t);
+	cursor.position = type == PERF_RECORD_SAMPLE ? position * sizeof(uint64_t)
+						     : size - position * sizeof(uint64_t);
 	key.id = cursor_u64(&cursor);
 	if (cursor.overrun)
 		return NULL;
 	/* perf gives records that it makes up itself no id. */
 	if (!key.id && type != PERF_RECORD_SAMPLE)
 		return first;
-	found = file->nr_ids ? bsearch(&key, file->ids, file->nr_ids, sizeof(*file->ids),
-				       compare_ids) : NULL;
+	if (!file->nr_ids)
+		return NULL;
+	found = bsearch(&key, file->ids, file->nr_ids, sizeof(*file->ids), compare_ids);
 	return found ? &file->events[found->event] : NULL;
 }
 

@@ -11,10 +11,11 @@
 #define MAX_FORMAT_SIZE (64 * 1024)
 
 static const char *const field_names[READER_FIELDS] = {
-	[FIELD_BUILD_ID] = "build_id", [FIELD_ENGINE] = "engine",     [FIELD_FIRST] = "first",
-	[FIELD_NR] = "nr",	       [FIELD_VALUE] = "value",	      [FIELD_FUNCTION] = "function",
-	[FIELD_KIND] = "kind",	       [FIELD_SITE] = "site",	      [FIELD_SINCE] = "since",
-	[FIELD_WHY] = "why",
+	[FIELD_BUILD_ID] = "build_id", [FIELD_ENGINE] = "engine",
+	[FIELD_FIRST] = "first",       [FIELD_NR] = "nr",
+	[FIELD_VALUE] = "value",       [FIELD_FUNCTION] = "function",
+	[FIELD_KIND] = "kind",	       [FIELD_SITE] = "site",
+	[FIELD_SINCE] = "since",       [FIELD_WHY] = "why",
 };
 
 #define BIT(field) (1U << (field))
@@ -26,12 +27,25 @@ static const struct {
 	unsigned int required;
 	enum reader_field array; /* the field that is an array of variable length, or none */
 } tracepoints[] = {
-	{ "counters", SWLBR_RECORD_COUNTERS,
-	  BIT(FIELD_BUILD_ID) | BIT(FIELD_FIRST) | BIT(FIELD_VALUE), FIELD_VALUE },
-	{ "value", SWLBR_RECORD_VALUE,
-	  BIT(FIELD_BUILD_ID) | BIT(FIELD_FUNCTION) | BIT(FIELD_KIND) | BIT(FIELD_SITE) |
-	  BIT(FIELD_VALUE) | BIT(FIELD_NR), READER_FIELDS },
-	{ "lost", SWLBR_RECORD_LOST_COUNTS, BIT(FIELD_BUILD_ID) | BIT(FIELD_WHY), FIELD_WHY },
+	{
+		"counters",
+		SWLBR_RECORD_COUNTERS,
+		BIT(FIELD_BUILD_ID) | BIT(FIELD_FIRST) | BIT(FIELD_VALUE),
+		FIELD_VALUE,
+	},
+	{
+		"value",
+		SWLBR_RECORD_VALUE,
+		BIT(FIELD_BUILD_ID) | BIT(FIELD_FUNCTION) | BIT(FIELD_KIND) | BIT(FIELD_SITE) |
+			BIT(FIELD_VALUE) | BIT(FIELD_NR),
+		READER_FIELDS,
+	},
+	{
+		"lost",
+		SWLBR_RECORD_LOST_COUNTS,
+		BIT(FIELD_BUILD_ID) | BIT(FIELD_WHY),
+		FIELD_WHY,
+	},
 };
 
 /* Whether @field is what rows have in that place: a number, or bytes, or an array by reference. */
@@ -75,13 +89,15 @@ static struct swlbr_error *bind_event(struct swlbr_perfdata *file, struct reader
 }
 
 /* The lines of a format file up to its print fmt, as the kernel and our writer write them. */
-#define WORD "[A-Za-z_][A-Za-z0-9_]*"
-#define WORDS WORD "( " WORD ")*"
-#define DECLARATION "((__data_loc|__rel_loc) " WORDS "\\[\\] " WORD "|" WORDS " " WORD "(\\[[0-9]{1,5}\\])?)"
+#define WORD	     "[A-Za-z_][A-Za-z0-9_]*"
+#define WORDS	     WORD "( " WORD ")*"
+#define ARRAY	     "(__data_loc|__rel_loc) " WORDS "\\[\\] " WORD
+#define SCALAR	     WORDS " " WORD "(\\[[0-9]{1,5}\\])?"
 #define NUMBER(name) "\t" name ":[0-9]{1,5};"
-#define FORMAT_LINE                                                                            \
-	"^(name: " WORD "|ID: [0-9]{1,5}|format:|"                                             \
-	"\tfield:" DECLARATION ";" NUMBER("offset") NUMBER("size") "(" NUMBER("signed") ")?|)$"
+#define FORMAT_LINE                                        \
+	"^(name: " WORD "|ID: [0-9]{1,5}|format:|"         \
+	"\tfield:(" ARRAY "|" SCALAR ");" NUMBER("offset") \
+		NUMBER("size") "(" NUMBER("signed") ")?|)$"
 
 /*
  * True if all lines of @text are such lines, and first come its name and ID: libtraceevent 1.7
@@ -158,8 +174,8 @@ static struct swlbr_error *parse_tracing_data(struct swlbr_perfdata *file, const
 		return swlbr_error_create(SWLBR_ERROR_FORMAT,
 					  "%s: the tracing data has a wrong magic number",
 					  file->path);
-	cursor_string(cursor);			 /* version */
-	cursor_skip(cursor, 1 + 1 + 4);		 /* endian, size of long, size of a page */
+	cursor_string(cursor);		/* version */
+	cursor_skip(cursor, 1 + 1 + 4); /* endian, size of long, size of a page */
 	cursor_skip(cursor, sizeof("header_page"));
 	cursor_skip(cursor, cursor_u64(cursor));
 	cursor_skip(cursor, sizeof("header_event"));
@@ -347,9 +363,8 @@ static void row_lost(struct row *row, struct swlbr_record *record)
 	record->lost.why = row->file->text;
 }
 
-struct swlbr_error *swlbr_reader_row(struct swlbr_perfdata *file,
-				     const struct reader_event *event, const uint8_t *raw,
-				     size_t size, struct swlbr_record *record)
+struct swlbr_error *swlbr_reader_row(struct swlbr_perfdata *file, const struct reader_event *event,
+				     const uint8_t *raw, size_t size, struct swlbr_record *record)
 {
 	struct row row = { file, event, raw, size, false };
 	struct swlbr_build_id id = { 0 };

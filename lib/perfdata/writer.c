@@ -15,8 +15,8 @@
 #define COMM_SIZE 16
 
 /* What perf.data has after an event's fixed fields when sample_id_all is set. */
-#define SAMPLE_TYPE                                                                          \
-	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |      \
+#define SAMPLE_TYPE                                                                     \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
 
 static uint64_t now(clockid_t clock)
@@ -121,8 +121,8 @@ void swlbr_writer_begin_sample(struct swlbr_perfdata_writer *writer, enum writer
 }
 
 struct swlbr_error *swlbr_perfdata_write_comm(struct swlbr_perfdata_writer *writer,
-					      const struct swlbr_event_time *when,
-					      const char *comm, bool exec)
+					      const struct swlbr_event_time *when, const char *comm,
+					      bool exec)
 {
 	char name[COMM_SIZE] = "";
 
@@ -337,8 +337,8 @@ static struct swlbr_error *check_stdout(const char *path)
 		return NULL;
 	return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
 				  "standard output is %s: writing a perf.data there is not "
-				  "supported yet, name a file", S_ISCHR(st.st_mode) ? "a terminal" :
-				  "a pipe");
+				  "supported yet, name a file",
+				  S_ISCHR(st.st_mode) ? "a terminal" : "a pipe");
 }
 
 static struct swlbr_error *copy_info(struct swlbr_perfdata_writer *writer,
@@ -374,8 +374,8 @@ struct swlbr_error *swlbr_perfdata_writer_open(const char *path,
 	writer->path = strdup(path);
 	error = writer->path ? copy_info(writer, info) : swlbr_error_no_memory();
 	if (!error)
-		error = swlbr_outfile_open_flags(path, SWLBR_OUTFILE_PRIVATE |
-						 SWLBR_OUTFILE_KEEP_OLD, &writer->file);
+		error = swlbr_outfile_open_flags(
+			path, SWLBR_OUTFILE_PRIVATE | SWLBR_OUTFILE_KEEP_OLD, &writer->file);
 	if (!error)
 		error = write_head(writer);
 	if (error) {

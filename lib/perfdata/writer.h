@@ -24,8 +24,8 @@ enum writer_event {
 
 /** A tracepoint that the file describes in its TRACING_DATA. */
 struct writer_tracepoint {
-	const char *name;     /* "swlbr:…" without "swlbr:" */
-	const char *fields;   /* lines of the format file after the common fields */
+	const char *name;   /* "swlbr:…" without "swlbr:" */
+	const char *fields; /* lines of the format file after the common fields */
 	const char *print_fmt;
 };
 

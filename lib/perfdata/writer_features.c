@@ -10,7 +10,7 @@
 
 #include "perfdata/writer.h"
 
-#define PMUS "/sys/bus/event_source/devices"
+#define PMUS	       "/sys/bus/event_source/devices"
 #define FIRST_PMU_TYPE 1000
 
 static void put_u32(FILE *out, uint32_t value)

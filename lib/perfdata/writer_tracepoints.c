@@ -7,13 +7,14 @@
 
 /* So that a record stays under 60 KB: its size is 16 bit, so is that of a __data_loc array. */
 #define MAX_VALUES 7000
-#define MAX_WHY 1024
+#define MAX_WHY	   1024
 /*
  * A row costs as much as this many values: a shorter stretch of zeroes is written with the values
  * around it.
  */
 #define ROW_COST 14
 
+/* clang-format off */
 #define FIELD(type_name, offset, size, is_signed) \
 	"\tfield:" type_name ";\toffset:" #offset ";\tsize:" #size ";\tsigned:" #is_signed ";\n"
 
@@ -65,17 +66,19 @@ const struct writer_tracepoint swlbr_writer_tracepoints[WRITER_EVENTS] = {
 	},
 };
 
+static const char header_page[] =
+	FIELD("u64 timestamp", 0, 8, 0)
+	FIELD("local_t commit", 8, 8, 1)
+	FIELD("int overwrite", 8, 1, 1)
+	FIELD("char data", 16, 4080, 1);
+/* clang-format on */
+
 /* As tools/perf/util/trace-event-info.c writes it. */
 void swlbr_writer_tracing_data(FILE *out)
 {
 	static const char magic[] = "\x17\x08\x44tracing";
 	/* Version 0.6 ends with the saved command lines; without them perf 6.1 crashes. */
 	static const char version[] = "0.6", system[] = "swlbr";
-	static const char header_page[] =
-		FIELD("u64 timestamp", 0, 8, 0)
-		FIELD("local_t commit", 8, 8, 1)
-		FIELD("int overwrite", 8, 1, 1)
-		FIELD("char data", 16, 4080, 1);
 	const uint16_t one = 1;
 	const uint8_t big_endian = *(const uint8_t *)&one != 1, long_size = 8;
 	uint32_t page_size = sysconf(_SC_PAGESIZE), zero = 0, systems = 1;
@@ -144,9 +147,8 @@ static void put_data_loc(struct swlbr_perfdata_writer *writer, uint32_t offset, 
 
 static struct swlbr_error *write_counter_row(struct swlbr_perfdata_writer *writer,
 					     const struct swlbr_event_time *when,
-					     const struct swlbr_build_id *build_id,
-					     uint32_t engine, uint64_t first, uint32_t nr,
-					     const uint64_t *values)
+					     const struct swlbr_build_id *build_id, uint32_t engine,
+					     uint64_t first, uint32_t nr, const uint64_t *values)
 {
 	const uint32_t size = nr * sizeof(*values);
 
@@ -204,8 +206,8 @@ struct swlbr_error *swlbr_perfdata_write_value(struct swlbr_perfdata_writer *wri
 
 struct swlbr_error *swlbr_perfdata_write_lost(struct swlbr_perfdata_writer *writer,
 					      const struct swlbr_event_time *when,
-					      const struct swlbr_build_id *build_id,
-					      uint64_t since, const char *why)
+					      const struct swlbr_build_id *build_id, uint64_t since,
+					      const char *why)
 {
 	uint32_t length = strnlen(why, MAX_WHY);
 

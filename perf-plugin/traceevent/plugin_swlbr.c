@@ -14,7 +14,7 @@
 
 /* Digits of a build-id, as git shortens hashes; and values of a row that are printed. */
 #define SHORT_BUILD_ID 6
-#define SHOWN_VALUES 8
+#define SHOWN_VALUES   8
 
 /* A field's bytes; NULL if there is no such field or it is not inside the row. */
 static const void *field_bytes(struct trace_seq *s, struct tep_event *event, const char *name,
@@ -74,8 +74,8 @@ static int print_counters(struct trace_seq *s, struct tep_record *record, struct
 	trace_seq_printf(s, " counters %llu-%llu:", first, first + nr - 1);
 	for (int i = 0; i < nr; i++) {
 		/* Not aligned, and in the byte order of the file. */
-		uint64_t value = tep_read_number(event->tep, values + i * sizeof(value),
-						 sizeof(value));
+		uint64_t value =
+			tep_read_number(event->tep, values + i * sizeof(value), sizeof(value));
 
 		if (i < SHOWN_VALUES)
 			trace_seq_printf(s, " %" PRIu64, value);

@@ -40,18 +40,26 @@ int main(int argc, char **argv)
 	struct swlbr_build_id id, digest = { { 0xd1, 0x9e, 3 }, 20, true };
 	struct swlbr_branch_entry entries[MAX_ENTRIES];
 	struct swlbr_perfdata_writer *writer;
-	struct swlbr_mapping mapping, other;
+	struct swlbr_mapping mapping = { .prot = PROT_READ | PROT_EXEC, .flags = MAP_PRIVATE };
+	struct swlbr_mapping other = {
+		.start = 0x7f0000000000,
+		.length = 0x1000,
+		.prot = PROT_READ | PROT_EXEC,
+		.flags = MAP_PRIVATE,
+		.path = "/no/such/digest.so",
+	};
 	static uint64_t counters[20000];
 	size_t nr = 0;
 
 	if (argc < 7)
 		return 2;
 	id = parse_build_id(argv[3]);
-	mapping = (struct swlbr_mapping){ strtoull(argv[4], NULL, 0), strtoull(argv[5], NULL, 0),
-					  strtoull(argv[6], NULL, 0), PROT_READ | PROT_EXEC,
-					  MAP_PRIVATE, &id, argv[2] };
-	other = (struct swlbr_mapping){ 0x7f0000000000, 0x1000, 0, PROT_READ | PROT_EXEC,
-					MAP_PRIVATE, &digest, "/no/such/digest.so" };
+	mapping.start = strtoull(argv[4], NULL, 0);
+	mapping.length = strtoull(argv[5], NULL, 0);
+	mapping.offset = strtoull(argv[6], NULL, 0);
+	mapping.path = argv[2];
+	mapping.build_id = &id;
+	other.build_id = &digest;
 	for (int i = 7; i + 1 < argc && nr < MAX_ENTRIES; i += 2, nr++) {
 		entries[nr].from = strtoull(argv[i], NULL, 0);
 		entries[nr].to = strtoull(argv[i + 1], NULL, 0);

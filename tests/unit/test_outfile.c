@@ -133,7 +133,8 @@ static void test_replace(void)
 	put("a", "old");
 	before = entries();
 	check(fine(swlbr_outfile_open("a", &file)) && fine(swlbr_outfile_write(file, "new", 3)) &&
-	      holds("a", "old"), "the old file stays until commit%s", how);
+		      holds("a", "old"),
+	      "the old file stays until commit%s", how);
 	if (!without_tmpfile)
 		check(entries() == before, "an unfinished file has no name");
 	check(fine(swlbr_outfile_commit(file)) && holds("a", "new") && entries() == before,
@@ -143,11 +144,13 @@ static void test_replace(void)
 	swlbr_outfile_discard(file);
 	check(holds("a", "new") && entries() == before, "discard leaves all as it was%s", how);
 	check(fine(write_whole("a", SWLBR_OUTFILE_KEEP_OLD, "newer")) && holds("a", "newer") &&
-	      holds("a.old", "new"), "an old recording is kept as PATH.old%s", how);
+		      holds("a.old", "new"),
+	      "an old recording is kept as PATH.old%s", how);
 	unlink("a");
 	unlink("a.old");
 	umask(027);
-	check(fine(write_whole("m", 0, "")) && mode_of("m") == 0640, "mode follows the umask%s", how);
+	check(fine(write_whole("m", 0, "")) && mode_of("m") == 0640, "mode follows the umask%s",
+	      how);
 	check(fine(write_whole("m", SWLBR_OUTFILE_PRIVATE, "")) && mode_of("m") == 0600,
 	      "a recording is private%s", how);
 	umask(022);
@@ -175,8 +178,9 @@ static void test_contents(void)
 	memset(data + 65530, 0xee, 20);
 	memset(data + done - 5, 0xdd, 5);
 	check(fine(swlbr_outfile_pwrite(file, 65530, data + 65530, 20)) &&
-	      fine(swlbr_outfile_pwrite(file, done - 5, data + done - 5, 5)) &&
-	      swlbr_outfile_offset(file) == done, "earlier bytes can be patched");
+		      fine(swlbr_outfile_pwrite(file, done - 5, data + done - 5, 5)) &&
+		      swlbr_outfile_offset(file) == done,
+	      "earlier bytes can be patched");
 	data[done] = 0x77;
 	check(fine(swlbr_outfile_write(file, data + done, 1)), "writing goes on at the end");
 	done++;
@@ -195,10 +199,12 @@ static void test_odd_targets(void)
 	char text[64] = "";
 	int fd;
 
-	check(says(write_whole("/dev/full", 0, "x"), "/dev/full: cannot write: No space left on device"),
+	check(says(write_whole("/dev/full", 0, "x"),
+		   "/dev/full: cannot write: No space left on device"),
 	      "a full device is reported");
 	check(fine(write_whole("/dev/null", SWLBR_OUTFILE_KEEP_OLD, "x")) &&
-	      access("/dev/null.old", F_OK) < 0, "/dev/null is written to, not replaced");
+		      access("/dev/null.old", F_OK) < 0,
+	      "/dev/null is written to, not replaced");
 	mkdir("dir", 0755);
 	check(says(write_whole("dir", 0, ""), "dir: Is a directory"), "a directory is refused");
 	check(says(write_whole("dir/", 0, ""), "dir/: Is a directory"), "a directory/ is refused");
@@ -214,7 +220,7 @@ static void test_odd_targets(void)
 	check(fine(write_whole("link", 0, "1")) && holds("dir/real", "1"),
 	      "a dangling link makes what it points to");
 	check(fine(write_whole("link", SWLBR_OUTFILE_KEEP_OLD, "2")) && holds("dir/real", "2") &&
-	      holds("dir/real.old", "1") && readlink("link", text, sizeof(text)) == 8,
+		      holds("dir/real.old", "1") && readlink("link", text, sizeof(text)) == 8,
 	      "a link stays a link");
 	symlink("loop", "loop");
 	check(says(write_whole("loop", 0, ""), "loop: Too many levels of symbolic links"),
@@ -222,7 +228,8 @@ static void test_odd_targets(void)
 	mkfifo("fifo", 0600);
 	fd = open("fifo", O_RDWR);
 	check(fine(write_whole("fifo", 0, "through")) && read(fd, text, sizeof(text)) == 7 &&
-	      !memcmp(text, "through", 7), "a pipe gets the bytes at commit");
+		      !memcmp(text, "through", 7),
+	      "a pipe gets the bytes at commit");
 	close(fd);
 	unlink("dir/real");
 	unlink("dir/real.old");
@@ -297,7 +304,8 @@ static void test_processes(void)
 	if (!geteuid()) {
 		put("readonly", "");
 		chmod("readonly", 0444);
-		check(in_child(write_without_permission) == 0, "missing permission is reported at open");
+		check(in_child(write_without_permission) == 0,
+		      "missing permission is reported at open");
 		unlink("readonly");
 	}
 	before = entries();

@@ -80,10 +80,10 @@ static bool write_all(const char *path, size_t nr)
 	struct swlbr_event_time when = { 100, 100, 1000 }, child = { 101, 101, 2000 };
 	struct swlbr_value_row row = { 5, 1, 2, 0x4010, 77 };
 	struct swlbr_branch_entry stack[] = { { 0x401010, 0x401000 }, { 0x401020, 0x401008 } };
-	struct swlbr_mapping code = { 0x401000, 0x2000, 0x1000, PROT_READ | PROT_EXEC,
+	struct swlbr_mapping code = { 0x401000,	   0x2000,     0x1000,	PROT_READ | PROT_EXEC,
 				      MAP_PRIVATE, &binary_id, "/bin/x" };
-	struct swlbr_mapping data = { 0x7000, 0x1000, 0, PROT_READ, MAP_SHARED, &digest_id,
-				      "/lib/digest" };
+	struct swlbr_mapping data = { 0x7000,	  0x1000,	0, PROT_READ, MAP_SHARED,
+				      &digest_id, "/lib/digest" };
 	struct swlbr_perfdata_writer *writer;
 
 	return fine(swlbr_perfdata_writer_open(path, &info, &writer)) &&
@@ -123,18 +123,21 @@ static void check_tasks(struct swlbr_perfdata *file)
 	bool end;
 
 	check(next(file, &r, &end) && r.kind == SWLBR_RECORD_COMM && r.pid == 100 && r.tid == 100 &&
-	      r.time == 1000 && r.comm.exec && !strcmp(r.comm.comm, "a name that is "),
+		      r.time == 1000 && r.comm.exec && !strcmp(r.comm.comm, "a name that is "),
 	      "the program's name, as the kernel would cut it");
 	check(next(file, &r, &end) && r.kind == SWLBR_RECORD_MMAP2 && r.pid == 100 &&
-	      r.time == 1000 && r.mmap2.start == 0x401000 && r.mmap2.length == 0x2000 &&
-	      r.mmap2.offset == 0x1000 && r.mmap2.prot == (PROT_READ | PROT_EXEC) &&
-	      !strcmp(r.mmap2.path, "/bin/x"), "a mapping");
+		      r.time == 1000 && r.mmap2.start == 0x401000 && r.mmap2.length == 0x2000 &&
+		      r.mmap2.offset == 0x1000 && r.mmap2.prot == (PROT_READ | PROT_EXEC) &&
+		      !strcmp(r.mmap2.path, "/bin/x"),
+	      "a mapping");
 	check(r.mmap2.build_id.size == 8 && same_id(&r.mmap2.build_id, &binary_id),
 	      "a build-id shorter than 20 bytes keeps its size");
 	check(next(file, &r, &end) && r.kind == SWLBR_RECORD_MMAP2 && !r.mmap2.build_id.size &&
-	      !strcmp(r.mmap2.path, "/lib/digest"), "a digest is not passed for a build-id");
+		      !strcmp(r.mmap2.path, "/lib/digest"),
+	      "a digest is not passed for a build-id");
 	check(next(file, &r, &end) && r.kind == SWLBR_RECORD_FORK && r.pid == 101 && r.tid == 101 &&
-	      r.task.ppid == 100 && r.task.ptid == 100 && r.time == 2000, "a fork");
+		      r.task.ppid == 100 && r.task.ptid == 100 && r.time == 2000,
+	      "a fork");
 }
 
 static void check_rows(struct swlbr_perfdata *file, size_t nr)
@@ -156,12 +159,13 @@ static void check_rows(struct swlbr_perfdata *file, size_t nr)
 	check(sound && !memcmp(sum, counters, nr * sizeof(*sum)), "%zu counters come back", nr);
 	check(sparse, "a row begins and ends with a counter that is not zero");
 	check(r.kind == SWLBR_RECORD_VALUE && same_id(&r.value.build_id, &binary_id) &&
-	      r.value.engine == 3 && r.value.function == 5 && r.value.value_kind == 1 &&
-	      r.value.site == 2 && r.value.value == 0x4010 && r.value.nr == 77,
+		      r.value.engine == 3 && r.value.function == 5 && r.value.value_kind == 1 &&
+		      r.value.site == 2 && r.value.value == 0x4010 && r.value.nr == 77,
 	      "a value row comes back");
 	check(next(file, &r, &end) && r.kind == SWLBR_RECORD_LOST_COUNTS && r.lost.since == 900 &&
-	      r.lost.build_id.digest && same_id(&r.lost.build_id, &digest_id) &&
-	      !strcmp(r.lost.why, "killed"), "what was lost is told, with why");
+		      r.lost.build_id.digest && same_id(&r.lost.build_id, &digest_id) &&
+		      !strcmp(r.lost.why, "killed"),
+	      "what was lost is told, with why");
 	check(r.time == 2000, "a row older than what readers have flushed gets that time");
 	check(next(file, &r, &end) && r.kind == SWLBR_RECORD_EXIT && r.pid == 101, "an exit");
 	check(next(file, &r, &end) && end, "then the end");
@@ -182,10 +186,11 @@ static void test_round_trip(size_t nr)
 		return;
 	}
 	check(!strcmp(swlbr_perfdata_event_name(file, 0), "swlbr/branches/") &&
-	      !strcmp(swlbr_perfdata_event_name(file, 1), "swlbr:counters") &&
-	      !strcmp(swlbr_perfdata_event_name(file, 2), "swlbr:value") &&
-	      !strcmp(swlbr_perfdata_event_name(file, 3), "swlbr:lost") &&
-	      !swlbr_perfdata_event_name(file, 4), "events have perf's names");
+		      !strcmp(swlbr_perfdata_event_name(file, 1), "swlbr:counters") &&
+		      !strcmp(swlbr_perfdata_event_name(file, 2), "swlbr:value") &&
+		      !strcmp(swlbr_perfdata_event_name(file, 3), "swlbr:lost") &&
+		      !swlbr_perfdata_event_name(file, 4),
+	      "events have perf's names");
 	check_tasks(file);
 	check_rows(file, nr);
 	swlbr_perfdata_close(file);
@@ -211,7 +216,7 @@ static void test_limits(void)
 	check(says(swlbr_perfdata_write_stack(writer, &when, 0, 1, 3000, many), "too large"),
 	      "a stack that does not fit a record is refused");
 	check(fine(swlbr_perfdata_write_mmap2(writer, &when, &mapping)) &&
-	      fine(swlbr_perfdata_write_lost(writer, &when, &digest_id, 0, why)),
+		      fine(swlbr_perfdata_write_lost(writer, &when, &digest_id, 0, why)),
 	      "a path and a reason that are too long are not");
 	check(access("perf.data", F_OK) < 0, "nothing is seen before commit");
 	check(fine(swlbr_perfdata_writer_commit(writer)), "commit");
@@ -395,14 +400,15 @@ static void test_other_files(bool swap)
 	check(!strcmp(swlbr_perfdata_event_name(file, 0), "swlbr:counters"),
 	      "a tracepoint's name comes from its format (%s)", order);
 	check(next(file, &r, &end) && r.kind == SWLBR_RECORD_MMAP2 && r.type == PERF_RECORD_MMAP &&
-	      r.pid == 11 && r.tid == 12 && r.mmap2.start == 0x1000 && r.mmap2.length == 0x2000 &&
-	      r.mmap2.offset == 0x3000 && !strcmp(r.mmap2.path, "/old") &&
-	      r.mmap2.prot & PROT_EXEC, "an MMAP of an old perf (%s)", order);
+		      r.pid == 11 && r.tid == 12 && r.mmap2.start == 0x1000 &&
+		      r.mmap2.length == 0x2000 && r.mmap2.offset == 0x3000 &&
+		      !strcmp(r.mmap2.path, "/old") && r.mmap2.prot & PROT_EXEC,
+	      "an MMAP of an old perf (%s)", order);
 	check(next(file, &r, &end) && r.kind == SWLBR_RECORD_COUNTERS && r.pid == 21 &&
-	      r.tid == 22 && r.time == 12345 && r.counters.first == 500 &&
-	      r.counters.engine == 9 && r.counters.nr == 2 &&
-	      r.counters.value[0] == 0x0102030405060708 && r.counters.value[1] == 42 &&
-	      same_id(&r.counters.build_id, &binary_id),
+		      r.tid == 22 && r.time == 12345 && r.counters.first == 500 &&
+		      r.counters.engine == 9 && r.counters.nr == 2 &&
+		      r.counters.value[0] == 0x0102030405060708 && r.counters.value[1] == 42 &&
+		      same_id(&r.counters.build_id, &binary_id),
 	      "fields are found by name, whatever their place and size (%s)", order);
 	check(next(file, &r, &end) && end, "the end (%s)", order);
 	swlbr_perfdata_close(file);
