@@ -191,8 +191,9 @@ install: all $(if $(HAVE_MAN_TOOLS),install-man)
 	ln -sf libswlbr.so.$(VERSION) $(call to,$(libdir)/$(SONAME))
 	ln -sf $(SONAME) $(call to,$(libdir)/libswlbr.so)
 	$(INSTALL) -m 644 lib/include/swlbr/*.h $(call to,$(includedir)/swlbr)
-	sed 's|@prefix@|$(prefix)|; s|@libdir@|$(libdir)|; s|@includedir@|$(includedir)|; \
-		s|@version@|$(VERSION)|; s|@requires@|$(PACKAGES)|' lib/libswlbr.pc.in \
+	sed -e 's|@prefix@|$(prefix)|' -e 's|@libdir@|$(libdir)|' \
+		-e 's|@includedir@|$(includedir)|' -e 's|@version@|$(VERSION)|' \
+		-e 's|@requires@|$(PACKAGES)|' lib/libswlbr.pc.in \
 		>$(call to,$(libdir)/pkgconfig/libswlbr.pc)
 	$(INSTALL) -m 644 perf-plugin/perf-swlbr-completion.bash \
 		$(call to,$(completiondir)/perf-swlbr)
