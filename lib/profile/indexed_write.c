@@ -457,7 +457,7 @@ static struct swlbr_error *prepare(struct writing *writing)
 	return error;
 }
 
-struct swlbr_error *swlbr_instr_profile_write(struct swlbr_profraws *set, const char *path,
+struct swlbr_error *swlbr_instr_profile_write(const struct swlbr_profraws *set, const char *path,
 					      const struct swlbr_reporter *reporter)
 {
 	struct writing writing = { .set = set, .reporter = reporter };

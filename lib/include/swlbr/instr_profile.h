@@ -14,7 +14,7 @@
  * instrumentation, function entries only and all blocks). Functions that cannot be merged with
  * the first of their name and hash are left out and reported.
  */
-struct swlbr_error *swlbr_instr_profile_write(struct swlbr_profraws *set, const char *path,
+struct swlbr_error *swlbr_instr_profile_write(const struct swlbr_profraws *set, const char *path,
 					      const struct swlbr_reporter *reporter);
 
 #endif
