@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "memory.h"
+#include "profile/llvm_profile_format.h"
 #include "remote.h"
 
 #define BLOCK_SIZE (COUNTERS_PER_BLOCK * 8)
@@ -330,13 +331,14 @@ static bool all_known(const struct memory *memory, const struct maps *maps)
 	return nr == memory->nr_known;
 }
 
-/* A raw profile's header (compiler-rt/lib/profile/InstrProfilingWriter.c), in 8-byte words. */
-#define RAW_MAGIC		 0xff6c70726f667281ULL /* 64 bit */
-#define RAW_BINARY_IDS		 2
-#define RAW_NR_DATA		 3
-#define RAW_PADDING		 4 /* bytes between data records and counters */
-#define RAW_NR_COUNTERS		 5
-#define RAW_HEADER_SIZE(version) ((version) == 8 ? 88 : (version) == 9 ? 112 : 128)
+static uint64_t raw_header_size(unsigned int version)
+{
+	uint64_t words = 0;
+
+	for (size_t i = 0; i < PROFRAW_HEADER_WORDS; i++)
+		words += profraw_header_since[i] <= version;
+	return 8 * words;
+}
 
 /*
  * Continuous mode maps the .profraw and counts there. A stripped binary does not say where its bias
@@ -349,17 +351,18 @@ static void find_moved_counters(struct memory *memory, pid_t tid, const struct m
 
 		for (size_t i = 0; !counters->bias_vaddr && !area->moved && i < maps->nr; i++) {
 			const struct map *map = &maps->map[i];
-			uint64_t word[6], at;
+			uint64_t word[PROFRAW_NR_COUNTERS + 1], at;
 
 			if (!map->shared || !(map->prot & PROT_WRITE) || !map->inode ||
 			    map->end - map->start < sizeof(word) ||
 			    !remote_read(tid, map->start, word, sizeof(word)) ||
-			    word[0] != RAW_MAGIC || word[1] != counters->version_word ||
-			    word[RAW_NR_DATA] != counters->nr_functions ||
-			    word[RAW_NR_COUNTERS] != counters->nr_counters)
+			    word[PROFRAW_MAGIC] != PROFRAW_MAGIC_64 ||
+			    word[PROFRAW_VERSION] != counters->version_word ||
+			    word[PROFRAW_NR_DATA] != counters->nr_functions ||
+			    word[PROFRAW_NR_COUNTERS] != counters->nr_counters)
 				continue;
-			at = RAW_HEADER_SIZE(counters->version) + word[RAW_BINARY_IDS] +
-			     counters->data.size + word[RAW_PADDING];
+			at = raw_header_size(counters->version) + word[PROFRAW_BINARY_IDS_SIZE] +
+			     counters->data.size + word[PROFRAW_PADDING_BEFORE_COUNTERS];
 			if (at < map->end - map->start)
 				area->moved = map->start + at;
 		}
