@@ -17,7 +17,7 @@ export BUILD_ASAN=${BUILD_ASAN:-$BUILD/asan}
 export WORKLOADS=${WORKLOADS:-$BUILD/workloads}
 # Two at a time: scripts measure behaviour under load well enough, and small machines cope.
 jobs=${TEST_JOBS:-2}
-limit=${TEST_TIME_LIMIT:-600}
+limit=${TEST_TIME_LIMIT:-1500}
 export ASAN_OPTIONS=${ASAN_OPTIONS-detect_leaks=1:abort_on_error=0}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS-print_stacktrace=1}
 export LC_ALL=C.UTF-8

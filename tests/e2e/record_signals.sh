@@ -21,7 +21,7 @@ echo "status $?"
 S
 wait_for() { for _ in $(seq 200); do grep -q "$1" "$2" 2>/dev/null && return; sleep 0.05; done; }
 
-for signal in TERM INT; do
+for signal in TERM INT HUP; do
 	rm -f out x.data
 	setsid "$swlbr" record -o x.data -- bash work.sh >out 2>err &
 	recorder=$!
