@@ -44,8 +44,8 @@ _perf_swlbr_words()
 		COMPREPLY=($(compgen -W "-o --output -p --pid -F --freq -q --quiet -v --verbose
 			--help --" -- "$current")) ;;
 	convert:-*)
-		COMPREPLY=($(compgen -W "-i --input -f --format -o --output --list-formats --help" \
-			-- "$current")) ;;
+		COMPREPLY=($(compgen -W "-i --input -f --format -o --output --list-formats -q --quiet
+			-v --verbose --help" -- "$current")) ;;
 	record:*)
 		COMPREPLY=($(compgen -c -- "$current"))
 		[ ${#COMPREPLY[@]} != 0 ] || _perf_swlbr_files "$current" ;;
