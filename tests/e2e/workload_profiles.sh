@@ -6,13 +6,13 @@
 root=$(cd "$here/../.." && pwd)
 flags=$("$swlbr" cflags --cc clang-19) || { fail "cflags"; exit 1; }
 names="lua bzip2 zstd sqlite3"
+cd "$scratch" || exit 1
 # shellcheck disable=SC2086
 "$root/scripts/workloads.sh" --cc clang-19 --cflags "$flags" --variant inplace $names >log 2>&1 || {
 	tail -5 log
 	fail "workloads"
 	exit 1
 }
-cd "$scratch" || exit 1
 (cd "$WORKLOADS/src" && LC_ALL=C cat bzip2/*.c lua/src/*.c) | head -c 700000 >in.txt
 "$here/lib/sql.sh" 8000 >in.sql
 script=$root/../shared/workloads/bench.lua
