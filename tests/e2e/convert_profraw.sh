@@ -50,8 +50,7 @@ for n in 14 15 16 19 22; do
 	found=yes
 	check "clang-$n: -fprofile-generate" try "$n" plain "$tool" -fprofile-generate
 	check "clang-$n: the same code with either profile" same_code "$n" theirs.profdata ours.profdata
-	check "clang-$n: counters in place" try "$n" inplace "$tool" -fprofile-generate $in_place \
-		-Wl,--build-id
+	check "clang-$n: counters in place" try "$n" inplace "$tool" $(in_place "$n")
 	check "clang-$n: the same code with either profile of counters in place" \
 		same_code "$n" theirs.profdata ours.profdata
 	check "clang-$n: entry counters" try "$n" entry "$tool" -fprofile-generate \

@@ -17,7 +17,8 @@ try()
 {
 	local n=$1 tool=$2
 	shift 2
-	build "$n" -fprofile-generate $in_place "$@" || return 1
+	build "$n" $(in_place "$n") "$@" || return 1
+	rm -f three.*
 	record loops.data loops.profraw ./loops 5000 || return 1
 	record calls.data calls.profraw ./calls 5000 || return 1
 	record three.data 'three.%p.profraw' \

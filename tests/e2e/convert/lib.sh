@@ -11,7 +11,6 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 failed=0
-in_place="-mllvm -runtime-counter-relocation -mllvm -do-counter-promotion=false"
 
 # check NAME COMMAND…: what COMMAND prints is shown if it fails.
 check()
@@ -37,6 +36,12 @@ profdata_of()
 			return
 		fi
 	done
+}
+
+# The flags that keep the counters of clang-$1 in place; with -fprofile-generate.
+in_place()
+{
+	"$swlbr" cflags --cc "clang-$1"
 }
 
 # build N FLAGS…: loops and calls, with clang-N.
