@@ -18,23 +18,6 @@ export LLVM_PROFILE_FILE=/dev/null
 
 now() { date +%s.%N; }
 
-# sql N: inserts, an index, joins and aggregates over N rows
-sql()
-{
-	cat <<S
-create table t(a integer primary key, b text, c real);
-with recursive n(i) as (select 1 union all select i + 1 from n where i < $1)
-  insert into t select i, printf('%d:%s', i * 7919 % 10007, hex(i)), i * 0.5 from n;
-create index ib on t(b);
-select count(*), sum(c), max(b) from t where b like '%1A%';
-select substr(b, 1, 3) k, count(*), avg(c) from t group by k order by k limit 5;
-select count(*) from t x join t y on x.b = y.b where x.a < y.a + 3;
-update t set c = c + length(b) where a % 3 = 0;
-delete from t where a % 5 = 0;
-select sum(c) from t;
-S
-}
-
 lua_run() { "$@" "$WORKLOADS/inplace/lua" "$lua_script" "$lua_size" >/dev/null; }
 sqlite3_run() { "$@" "$WORKLOADS/inplace/sqlite3" :memory: <"$scratch/sql" >/dev/null; }
 threads_run() { "$@" "$scratch/threads" 10000; }
@@ -70,17 +53,17 @@ pairs_of()
 }
 
 lua_script=../shared/workloads/bench.lua
-[ -f "$lua_script" ] || lua_script=tests/bench/bench.lua
+[ -f "$lua_script" ] || lua_script=tests/e2e/lib/bench.lua
 lua_size=30
 alone=$(seconds_of lua_run env) || exit 1
 # fib() dominates: its time grows 1.618-fold a step.
 lua_size=$(awk -v t="$alone" -v want="$seconds" \
 	'BEGIN { n = 30; while (t < want) { t *= 1.618; n++ } print n }')
 rows=100000
-sql $rows >"$scratch/sql"
+tests/e2e/lib/sql.sh $rows >"$scratch/sql"
 alone=$(seconds_of sqlite3_run env)
 rows=$(awk -v t="$alone" -v want="$seconds" -v n=$rows 'BEGIN { printf "%d", n * want / t }')
-sql "$rows" >"$scratch/sql"
+tests/e2e/lib/sql.sh "$rows" >"$scratch/sql"
 
 cat >"$scratch/threads.c" <<'C'
 #include <pthread.h>

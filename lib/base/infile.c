@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/* Reading of whole files. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/infile.h"
+
+/* Reads until @max bytes or the end. */
+static struct swlbr_error *read_full(int fd, const char *path, uint8_t *data, size_t max,
+				     size_t *size_ret)
+{
+	size_t size = 0;
+
+	while (size < max) {
+		ssize_t n = read(fd, data + size, max - size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return swlbr_error_errno(errno, "%s: read failed", path);
+		if (!n)
+			break;
+		size += (size_t)n;
+	}
+	*size_ret = size;
+	return NULL;
+}
+
+static struct swlbr_error *read_growing(int fd, const char *path, size_t expected,
+					uint8_t **data_ret, size_t *size_ret)
+{
+	size_t size = 0, max = expected + 1; /* one more, to see the end */
+	uint8_t *data = malloc(max);
+
+	while (data) {
+		struct swlbr_error *error;
+		uint8_t *grown;
+		size_t got = 0;
+
+		error = read_full(fd, path, data + size, max - size, &got);
+		if (error) {
+			free(data);
+			return error;
+		}
+		size += got;
+		if (size < max) {
+			*data_ret = data;
+			*size_ret = size;
+			return NULL;
+		}
+		max = max * 2 + 4096;
+		grown = realloc(data, max);
+		if (!grown)
+			free(data);
+		data = grown;
+	}
+	return swlbr_error_no_memory();
+}
+
+static struct swlbr_error *open_for_reading(const char *path, int *fd_ret, struct stat *stat_ret)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return swlbr_error_errno(errno, "%s", path);
+	if (fstat(fd, stat_ret)) {
+		int errnum = errno;
+
+		close(fd);
+		return swlbr_error_errno(errnum, "%s", path);
+	}
+	*fd_ret = fd;
+	return NULL;
+}
+
+struct swlbr_error *infile_read(const char *path, uint8_t **data_ret, size_t *size_ret)
+{
+	struct swlbr_error *error;
+	struct stat stat;
+	int fd;
+
+	error = open_for_reading(path, &fd, &stat);
+	if (error)
+		return error;
+	error = read_growing(fd, path, S_ISREG(stat.st_mode) ? (size_t)stat.st_size : 4096,
+			     data_ret, size_ret);
+	close(fd);
+	return error;
+}
+
+struct swlbr_error *infile_peek(const char *path, uint8_t *data, size_t max, size_t *size_ret)
+{
+	struct swlbr_error *error = NULL;
+	struct stat stat;
+	int fd;
+
+	/* Without waiting for a writer, if it is a pipe. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return swlbr_error_errno(errno, "%s", path);
+	*size_ret = 0;
+	if (fstat(fd, &stat))
+		error = swlbr_error_errno(errno, "%s", path);
+	else if (S_ISDIR(stat.st_mode))
+		error = swlbr_error_errno(EISDIR, "%s", path);
+	else if (S_ISREG(stat.st_mode))
+		error = read_full(fd, path, data, max, size_ret);
+	close(fd);
+	return error;
+}

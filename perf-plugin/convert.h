@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef PERF_SWLBR_CONVERT_H
+#define PERF_SWLBR_CONVERT_H
+
+#include <sys/types.h>
+
+#include <swlbr/counters.h>
+#include <swlbr/elf.h>
+#include <swlbr/perfdata.h>
+#include <swlbr/profraw.h>
+
+/* A file that the recording says was mapped. */
+struct convert_mapping {
+	pid_t pid;
+	struct swlbr_build_id build_id; /* size 0: none recorded */
+	char *path;
+};
+
+/* A binary that the recording has counters of. */
+struct convert_binary {
+	uint8_t id[SWLBR_BUILD_ID_SIZE]; /* as rows have it */
+	struct swlbr_elf *elf;
+	struct swlbr_counters *counters;
+	struct swlbr_profraw *profile; /* until convert_take_recorded() */
+};
+
+struct convert {
+	char **arguments; /* BINARY... */
+	size_t nr_arguments;
+	bool verbose;
+	struct swlbr_profraws set;
+	struct swlbr_reporter reporter;
+	struct convert_binary *binaries;
+	size_t nr_binaries;
+	uint64_t processes; /* with counters in a perf.data */
+	uint64_t reports;   /* lines of damage */
+};
+
+/* Add the rows of the perf.data at @path to the profiles of their binaries. */
+struct swlbr_error *convert_perfdata(struct convert *convert, const char *path);
+
+/* Add a .profraw to the set. */
+struct swlbr_error *convert_profraw(struct convert *convert, const char *path);
+
+/*
+ * The binary that rows of @pid call @id: of the mapped files, then of the arguments. It stays the
+ * convert's. @path is the recording's, for messages.
+ */
+struct swlbr_error *convert_find_binary(struct convert *convert, const char *path, pid_t pid,
+					const uint8_t id[SWLBR_BUILD_ID_SIZE],
+					const struct convert_mapping *mappings, size_t nr_mappings,
+					struct convert_binary **ret);
+
+/* Open a binary and locate its counters. On success both are the caller's. */
+struct swlbr_error *convert_open_binary(const char *path, struct swlbr_elf **elf_ret,
+					struct swlbr_counters **counters_ret);
+
+/* Move what the recordings had of each binary into the set, after the last input. */
+struct swlbr_error *convert_take_recorded(struct convert *convert);
+
+void convert_free_binaries(struct convert *convert);
+
+#endif
