@@ -148,9 +148,9 @@ static int parse_options(struct options *options, struct convert *convert, int a
 		case 'f':
 			options->format = find_format(optarg);
 			if (!options->format)
-				return cmd_usage_error("convert",
-						       "unknown format '%s'; --list-formats names them",
-						       optarg);
+				return cmd_usage_error(
+					"convert", "unknown format '%s'; --list-formats names them",
+					optarg);
 			break;
 		case 'o':
 			options->output = optarg;
@@ -176,7 +176,8 @@ static int parse_options(struct options *options, struct convert *convert, int a
 	convert->arguments = argv + optind;
 	convert->nr_arguments = (size_t)(argc - optind);
 	if (!options->format)
-		return cmd_usage_error("convert", "no format given (-f); --list-formats names them");
+		return cmd_usage_error("convert",
+				       "no format given (-f); --list-formats names them");
 	if (!options->output)
 		return cmd_usage_error("convert", "no output file given (-o)");
 	if (!options->nr_inputs && !add_input(options, "perf.data", strlen("perf.data")))

@@ -52,10 +52,10 @@ struct swlbr_error *convert_open_binary(const char *path, struct swlbr_elf **elf
 /* The search for one binary: what came near is kept for the message. */
 struct search {
 	const uint8_t *id;
-	struct swlbr_elf *elf;		 /* found */
-	struct swlbr_build_id other_id;	 /* of a file that is not it any more */
+	struct swlbr_elf *elf;		/* found */
+	struct swlbr_build_id other_id; /* of a file that is not it any more */
 	const char *other_path;
-	const char *missing_path;	 /* of a file that is not there */
+	const char *missing_path; /* of a file that is not there */
 };
 
 /* Is the file at @path it? @expected: the recording says that it was. */
@@ -100,8 +100,8 @@ static void search_mappings(struct search *search, const struct convert_mapping 
 
 	for (size_t i = 0; i < nr && !search->elf; i++) {
 		const struct convert_mapping *mapping = &mappings[i];
-		bool same = mapping->build_id.size && !memcmp(mapping->build_id.bytes, search->id,
-							      SWLBR_BUILD_ID_SIZE);
+		bool same = mapping->build_id.size &&
+			    !memcmp(mapping->build_id.bytes, search->id, SWLBR_BUILD_ID_SIZE);
 
 		if (mapping->path[0] != '/' || (mapping->build_id.size && !same) ||
 		    (!mapping->build_id.size && !is_digest(search->id)))
@@ -131,9 +131,9 @@ static struct swlbr_error *not_found(const struct search *search, const char *pa
 			SWLBR_ERROR_NOT_FOUND,
 			"%s: %s (build-id %s) is not there any more; give the binary as an argument",
 			path, search->missing_path, then);
-	return swlbr_error_create(
-		SWLBR_ERROR_NOT_FOUND,
-		"%s: no binary with build-id %s is known; give it as an argument", path, then);
+	return swlbr_error_create(SWLBR_ERROR_NOT_FOUND,
+				  "%s: no binary with build-id %s is known; give it as an argument",
+				  path, then);
 }
 
 static struct swlbr_error *add_binary(struct convert *convert, struct swlbr_elf *elf,

@@ -50,8 +50,7 @@ static struct swlbr_error *add_mapping(struct input *input, const struct swlbr_r
 	}
 	if (input->nr_mappings == input->max_mappings) {
 		size_t max = input->max_mappings ? 2 * input->max_mappings : 64;
-		struct convert_mapping *grown =
-			reallocarray(input->mappings, max, sizeof(*grown));
+		struct convert_mapping *grown = reallocarray(input->mappings, max, sizeof(*grown));
 
 		if (!grown)
 			return swlbr_error_no_memory();
@@ -232,9 +231,9 @@ static struct swlbr_error *add_record(struct input *input, const struct swlbr_re
 	case SWLBR_RECORD_LOST_COUNTS:
 		cmd_warn("%s: process %d: executions of its last %.3f s may be missing: %s",
 			 input->path, record->pid,
-			 record->time > record->lost.since ?
-				 (double)(record->time - record->lost.since) / 1e9 :
-				 0.0,
+			 record->time > record->lost.since
+				 ? (double)(record->time - record->lost.since) / 1e9
+				 : 0.0,
 			 record->lost.why);
 		return NULL;
 	default:

@@ -17,8 +17,8 @@
 struct cursor {
 	const char *file;
 	const uint8_t *data;
-	size_t size; /* bytes at @data */
-	size_t at;   /* next byte to read; never more than @size */
+	size_t size;   /* bytes at @data */
+	size_t at;     /* next byte to read; never more than @size */
 	uint64_t base; /* offset of data[0] in the file */
 	bool big_endian;
 };

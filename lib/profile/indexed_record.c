@@ -134,9 +134,10 @@ static struct swlbr_error *add_values(struct indexed_record *record,
 
 	for (uint32_t kind = 0; kind < SWLBR_VALUE_KINDS; kind++) {
 		if (function->nr_sites[kind] != record->nr_sites[kind]) {
-			profraw_report(source->profile, function, reporter,
-				       "%u value sites of kind %u here and %u elsewhere; not merged",
-				       function->nr_sites[kind], kind, record->nr_sites[kind]);
+			profraw_report(
+				source->profile, function, reporter,
+				"%u value sites of kind %u here and %u elsewhere; not merged",
+				function->nr_sites[kind], kind, record->nr_sites[kind]);
 			site += record->nr_sites[kind];
 			continue;
 		}

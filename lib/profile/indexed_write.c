@@ -57,8 +57,8 @@ enum header_offset {
 };
 
 /* The variants that the indexed version word has too. */
-#define KEPT_VARIANTS                                                                             \
-	(PROFILE_VARIANT_LOOP_ENTRIES | PROFILE_VARIANT_IR | PROFILE_VARIANT_CS_IR |              \
+#define KEPT_VARIANTS                                                                \
+	(PROFILE_VARIANT_LOOP_ENTRIES | PROFILE_VARIANT_IR | PROFILE_VARIANT_CS_IR | \
 	 PROFILE_VARIANT_INSTR_ENTRY | PROFILE_VARIANT_FUNCTION_ENTRY_ONLY)
 
 static void raise_version(struct writing *writing, unsigned int version)
@@ -78,8 +78,8 @@ static void choose_version(struct writing *writing)
 		if (profile->nr_binary_ids && profile->version > 8)
 			raise_version(writing, INDEXED_VERSION_BINARY_IDS);
 		if (profile->bitmap.size)
-			raise_version(writing, profile->version > 9 ? INDEXED_VERSION_VTABLES :
-								      INDEXED_VERSION_BITMAP);
+			raise_version(writing, profile->version > 9 ? INDEXED_VERSION_VTABLES
+								    : INDEXED_VERSION_BITMAP);
 		if (profile->nr_vtables || profile->vtable_names.size)
 			raise_version(writing, INDEXED_VERSION_VTABLES);
 		for (size_t k = 0; k < profile->nr_functions; k++) {

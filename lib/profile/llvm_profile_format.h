@@ -89,7 +89,7 @@ static const uint8_t profraw_header_since[PROFRAW_HEADER_WORDS] = {
 /* Set in the hash of a function's context-sensitive counters. */
 #define FUNC_HASH_CS_FLAG (1ULL << 60)
 
-#define INDEXED_MAGIC 0x8169666f72706cffULL /* 0xff "lprofi" 0x81 as bytes */
+#define INDEXED_MAGIC	 0x8169666f72706cffULL /* 0xff "lprofi" 0x81 as bytes */
 #define INDEXED_HASH_MD5 0
 
 /*

@@ -31,8 +31,8 @@ static struct swlbr_error *add_name(struct profile_names *names, const char *tex
 {
 	/* Room grows at powers of two. */
 	if (!(names->nr & (names->nr - 1))) {
-		struct profile_name *grown = reallocarray(
-			names->names, names->nr ? 2 * names->nr : 1, sizeof(*grown));
+		struct profile_name *grown =
+			reallocarray(names->names, names->nr ? 2 * names->nr : 1, sizeof(*grown));
 
 		if (!grown)
 			return swlbr_error_no_memory();

@@ -72,7 +72,8 @@ static void output_value_record(struct profile_output *out, unsigned int kind, u
 	output_u32(out, kind);
 	output_u32(out, nr_sites);
 	for (unsigned int i = 0; i < nr_sites; i++) {
-		uint8_t nr = (uint8_t)sites[i].nr; /* at most VALUES_PER_SITE_MAX: lists are sorted */
+		uint8_t nr =
+			(uint8_t)sites[i].nr; /* at most VALUES_PER_SITE_MAX: lists are sorted */
 
 		output_bytes(out, &nr, 1);
 	}

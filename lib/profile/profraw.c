@@ -63,8 +63,8 @@ struct swlbr_error *profraw_bytes_copy(struct profraw_bytes *bytes, const void *
 struct swlbr_error *profraw_add_binary_id(struct swlbr_profraw *profile, const void *data,
 					  size_t size)
 {
-	struct profraw_bytes *grown = reallocarray(profile->binary_ids, profile->nr_binary_ids + 1,
-						   sizeof(*grown));
+	struct profraw_bytes *grown =
+		reallocarray(profile->binary_ids, profile->nr_binary_ids + 1, sizeof(*grown));
 	struct swlbr_error *error;
 
 	if (!grown)
@@ -125,8 +125,7 @@ struct swlbr_error *profraw_records_done(struct swlbr_profraw *profile)
 	return NULL;
 }
 
-const struct profraw_function *profraw_target(const struct swlbr_profraw *profile,
-					      uint64_t address)
+const struct profraw_function *profraw_target(const struct swlbr_profraw *profile, uint64_t address)
 {
 	size_t low = 0, high = profile->nr_targets;
 

@@ -16,10 +16,10 @@ struct reading {
 	const struct swlbr_reporter *reporter;
 	uint64_t header[PROFRAW_HEADER_WORDS];
 	const struct llvm_record_layout *layout;
-	uint64_t nr_sites;  /* claimed so far */
+	uint64_t nr_sites;    /* claimed so far */
 	uint64_t nr_counters; /* that are there */
-	bool cut_off;	    /* the file ends inside this profile */
-	bool lost;	    /* the place of the next profile is not known */
+	bool cut_off;	      /* the file ends inside this profile */
+	bool lost;	      /* the place of the next profile is not known */
 };
 
 static void report(const struct swlbr_reporter *reporter, const char *line)
@@ -82,7 +82,8 @@ static struct swlbr_error *check_version(const struct cursor *cursor, uint64_t w
 
 	if (version < LLVM_RAW_VERSION_MIN || version > LLVM_RAW_VERSION_MAX) {
 		snprintf(text, sizeof(text),
-			 "raw profile version %" PRIu64 " is not known (8 to 10 are: LLVM 14 to 22)",
+			 "raw profile version %" PRIu64
+			 " is not known (8 to 10 are: LLVM 14 to 22)",
 			 version);
 		return unsupported(cursor, text);
 	}
@@ -130,8 +131,8 @@ static struct swlbr_error *read_binary_ids(struct reading *reading)
 	struct swlbr_error *error;
 	struct cursor ids;
 
-	error = cursor_sub(&reading->cursor, "binary ids",
-			   reading->header[PROFRAW_BINARY_IDS_SIZE], &ids);
+	error = cursor_sub(&reading->cursor, "binary ids", reading->header[PROFRAW_BINARY_IDS_SIZE],
+			   &ids);
 	while (!error && cursor_left(&ids)) {
 		const uint8_t *bytes;
 		uint64_t size = 0;
@@ -252,9 +253,9 @@ static struct swlbr_error *read_vtables(struct reading *reading)
 	uint64_t nr = reading->header[PROFRAW_NR_VTABLES];
 	struct cursor vtables;
 
-	vtables = read_rest(reading, nr > UINT64_MAX / PROFRAW_VTABLE_SIZE ?
-					     UINT64_MAX :
-					     nr * PROFRAW_VTABLE_SIZE);
+	vtables = read_rest(reading, nr > UINT64_MAX / PROFRAW_VTABLE_SIZE
+					     ? UINT64_MAX
+					     : nr * PROFRAW_VTABLE_SIZE);
 	nr = vtables.size / PROFRAW_VTABLE_SIZE;
 	profile->vtables = calloc(nr + 1, sizeof(*profile->vtables));
 	if (!profile->vtables)
@@ -286,8 +287,7 @@ static const char *counters_fault(struct reading *reading, struct profraw_functi
 	if (at % 8 || at / 8 >= claimed || function->nr_counters > claimed - at / 8)
 		return "its counters are outside the counters section";
 	function->first_counter = at / 8;
-	if (at / 8 >= profile->nr_counters ||
-	    function->nr_counters > profile->nr_counters - at / 8)
+	if (at / 8 >= profile->nr_counters || function->nr_counters > profile->nr_counters - at / 8)
 		return "the file is cut off before its counters end";
 	for (uint32_t i = 0; i < function->nr_counters; i++) {
 		if (profile->counters[function->first_counter + i] > COUNTER_PLAUSIBLE_MAX)

@@ -44,8 +44,7 @@ static void test_integers(void)
 
 	fine = !cursor_u8(&cursor, "a", &u8) && !cursor_u16(&cursor, "b", &u16) &&
 	       !cursor_u32(&cursor, "c", &u32) && !cursor_u64(&cursor, "d", &u64);
-	check(fine && u8 == 1 && u16 == 0x0302 && u32 == 0x07060504 &&
-		      u64 == 0x0f0e0d0c0b0a0908,
+	check(fine && u8 == 1 && u16 == 0x0302 && u32 == 0x07060504 && u64 == 0x0f0e0d0c0b0a0908,
 	      "little-endian integers");
 	check(cursor_left(&cursor) == 0 && cursor_offset(&cursor) == 115, "position at the end");
 	check(says(cursor_u8(&cursor, "flag", &u8),
@@ -90,9 +89,12 @@ static void test_sub(void)
 static void test_uleb128(void)
 {
 	static const uint8_t good[] = { 0xe5, 0x8e, 0x26 };
-	static const uint8_t largest[] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1 };
-	static const uint8_t too_large[] = { 0xff, 0xff, 0xff, 0xff, 0xff,
-					     0xff, 0xff, 0xff, 0xff, 2 };
+	static const uint8_t largest[] = {
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1
+	};
+	static const uint8_t too_large[] = {
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2
+	};
 	static const uint8_t endless[] = { 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
 					   0x80, 0x80, 0x80, 0x80, 0x80, 0x00 };
 	struct cursor cursor = { .file = "f", .data = good, .size = sizeof(good) };

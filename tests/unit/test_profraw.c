@@ -68,8 +68,8 @@ static void pad(struct made *made)
 }
 
 #define NR_FUNCTIONS 3
-#define COUNTERS_AT 0x5000
-#define DATA_AT	    0x4000
+#define COUNTERS_AT  0x5000
+#define DATA_AT	     0x4000
 
 static const char *const function_names[NR_FUNCTIONS] = { "main", "a.c;twice", "thrice" };
 static const uint32_t counters_of[NR_FUNCTIONS] = { 2, 1, 3 };
@@ -85,7 +85,10 @@ struct damage {
 	bool compressed;
 	bool front_end;
 };
-#define SOUND { .wrapped = -1, .outside = -1, .no_counters = -1, .unnamed = -1 }
+#define SOUND                                                                  \
+	{                                                                      \
+		.wrapped = -1, .outside = -1, .no_counters = -1, .unnamed = -1 \
+	}
 
 static size_t put_names(struct made *made, const struct damage *damage)
 {
@@ -201,9 +204,9 @@ static void make_file(struct made *made, const struct damage *damage)
 	for (int i = 0; i < NR_FUNCTIONS; i++) {
 		for (uint32_t k = 0; k < counters_of[i]; k++, first++)
 			put(made, 8,
-			    i == damage->wrapped && !k ? UINT64_MAX :
-			    !first && damage->count    ? damage->count :
-							 100 + first);
+			    i == damage->wrapped && !k ? UINT64_MAX
+			    : !first && damage->count  ? damage->count
+						       : 100 + first);
 	}
 	names_size = put_names(made, damage);
 	pad(made);
@@ -287,8 +290,8 @@ static void test_sound(unsigned int version, bool big_endian, bool compressed)
 	swlbr_profraw_build_id(set.profiles[0], &id);
 	check(id.size == 5 && id.bytes[4] == 5, "%s: the build-id is there", what);
 	size = written(&set, bytes, sizeof(bytes));
-	check(size == made.size && !memcmp(bytes, made.bytes, size),
-	      "%s: written as it was read", what);
+	check(size == made.size && !memcmp(bytes, made.bytes, size), "%s: written as it was read",
+	      what);
 	swlbr_profraws_clear(&set);
 }
 
@@ -438,8 +441,9 @@ static void test_flips(unsigned int version)
 			swlbr_profraws_clear(&set);
 		}
 	}
-	check(!wrong && refused, "version %u, each byte changed: %u refused, %u without a file name",
-	      version, refused, wrong);
+	check(!wrong && refused,
+	      "version %u, each byte changed: %u refused, %u without a file name", version, refused,
+	      wrong);
 }
 
 static void test_hostile_sizes(void)
@@ -541,7 +545,9 @@ static void test_value_lists(void)
 {
 	static const struct swlbr_value first[] = { { 5, 1 }, { 0, 7 }, { 9, 7 }, { 0, 3 } };
 	static const struct swlbr_value second[] = { { 0, 10 }, { 9, 1 }, { 0, 20 }, { 4, 8 } };
-	static const struct swlbr_value sum[] = { { 0, 23 }, { 0, 17 }, { 4, 8 }, { 9, 8 }, { 5, 1 } };
+	static const struct swlbr_value sum[] = {
+		{ 0, 23 }, { 0, 17 }, { 4, 8 }, { 9, 8 }, { 5, 1 }
+	};
 	struct value_site site = { 0 };
 	struct swlbr_value many[300];
 	bool sorted = true;
