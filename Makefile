@@ -164,11 +164,12 @@ $(O)/man/%.1: Documentation/%.txt Documentation/asciidoctor-extensions.rb
 		-a perf_version=$(VERSION) -o $@ $<
 else
 $(O)/man/%.1: $(O)/man/%.xml
-	xmlto -o $(@D) --skip-validation man $<
+	@xmlto -o $(@D) --skip-validation man $< 2>$<.log || { cat $<.log >&2; exit 1; }
 
+# asciidoc is a module of the system's Python, which another Python in PATH would hide.
 $(O)/man/%.xml: Documentation/%.txt Documentation/asciidoc.conf
 	@mkdir -p $(@D)
-	asciidoc -b docbook -d manpage -f Documentation/asciidoc.conf \
+	PATH=/usr/bin:$$PATH asciidoc -b docbook -d manpage -f Documentation/asciidoc.conf \
 		-a perf_version=$(VERSION) -o $@ $<
 endif
 
@@ -190,8 +191,9 @@ install: all $(if $(HAVE_MAN_TOOLS),install-man)
 	ln -sf libswlbr.so.$(VERSION) $(call to,$(libdir)/$(SONAME))
 	ln -sf $(SONAME) $(call to,$(libdir)/libswlbr.so)
 	$(INSTALL) -m 644 lib/include/swlbr/*.h $(call to,$(includedir)/swlbr)
-	sed 's|@prefix@|$(prefix)|; s|@libdir@|$(libdir)|; s|@includedir@|$(includedir)|; \
-		s|@version@|$(VERSION)|; s|@requires@|$(PACKAGES)|' lib/libswlbr.pc.in \
+	sed -e 's|@prefix@|$(prefix)|' -e 's|@libdir@|$(libdir)|' \
+		-e 's|@includedir@|$(includedir)|' -e 's|@version@|$(VERSION)|' \
+		-e 's|@requires@|$(PACKAGES)|' lib/libswlbr.pc.in \
 		>$(call to,$(libdir)/pkgconfig/libswlbr.pc)
 	$(INSTALL) -m 644 perf-plugin/perf-swlbr-completion.bash \
 		$(call to,$(completiondir)/perf-swlbr)

@@ -210,14 +210,21 @@ int cmd_record(int argc, char **argv)
 	struct recorder_summary summary;
 	struct swlbr_error *error;
 	int status = parse_options(&record, argc, argv);
+	const char **words;
 
 	if (status) {
 		free(record.pids);
 		return status - 1;
 	}
+	words = calloc((size_t)argc + 2, sizeof(*words));
+	if (!words)
+		return cmd_fail(swlbr_error_no_memory());
+	words[0] = "perf";
+	words[1] = "swlbr";
+	memcpy(words + 2, argv, (size_t)argc * sizeof(*words));
 	record.options.info = (struct swlbr_perfdata_info){
-		.argc = argc,
-		.argv = (const char *const *)argv,
+		.argc = argc + 2,
+		.argv = words,
 		.version = "swlbr " SWLBR_VERSION,
 		.period = 1000003,
 	};
@@ -234,6 +241,7 @@ int cmd_record(int argc, char **argv)
 		status = exit_like(&summary);
 	}
 	recorder_summary_deinit(&summary);
+	free(words);
 	free(record.pids);
 	return status;
 }

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Completion of perf-swlbr, and of `perf swlbr` where perf's own completion is not loaded or does
+# not know the command.
+
+_perf_swlbr_files()
+{
+	compopt -o filenames 2>/dev/null
+	COMPREPLY=($(compgen -f -- "$1"))
+}
+
+# Completes the last of @words, whose first is perf-swlbr's command.
+_perf_swlbr_words()
+{
+	local words=("$@") current=${!#} previous= command
+
+	[ ${#words[@]} -lt 2 ] || previous=${words[-2]}
+	if [ ${#words[@]} = 1 ]; then
+		COMPREPLY=($(compgen -W "$(perf-swlbr --list-cmds 2>/dev/null) --help --version" \
+			-- "$current"))
+		return
+	fi
+	command=${words[0]}
+	case $command:$previous in
+	help:*)
+		COMPREPLY=($(compgen -W "$(perf-swlbr --list-cmds 2>/dev/null)" -- "$current"))
+		return ;;
+	cflags:--cc)
+		COMPREPLY=($(compgen -c -- "${current:-clang}"))
+		return ;;
+	convert:-f | convert:--format)
+		COMPREPLY=($(compgen -W "$(perf-swlbr convert --list-formats 2>/dev/null |
+			awk '{ print $1 }')" -- "$current"))
+		return ;;
+	record:-p | record:--pid)
+		COMPREPLY=($(compgen -W "$(ps -eo pid= 2>/dev/null)" -- "$current"))
+		return ;;
+	record:-F | record:--freq)
+		return ;;
+	esac
+	case $command:$current in
+	cflags:*) COMPREPLY=($(compgen -W "--cc --explain --help" -- "$current")) ;;
+	record:-*)
+		COMPREPLY=($(compgen -W "-o --output -p --pid -F --freq -q --quiet -v --verbose
+			--help --" -- "$current")) ;;
+	convert:-*)
+		COMPREPLY=($(compgen -W "-i --input -f --format -o --output --list-formats -q --quiet
+			-v --verbose --help" -- "$current")) ;;
+	record:*)
+		COMPREPLY=($(compgen -c -- "$current"))
+		[ ${#COMPREPLY[@]} != 0 ] || _perf_swlbr_files "$current" ;;
+	*) _perf_swlbr_files "$current" ;;
+	esac
+}
+
+_perf_swlbr()
+{
+	COMPREPLY=()
+	_perf_swlbr_words "${COMP_WORDS[@]:1:COMP_CWORD}"
+}
+
+complete -F _perf_swlbr perf-swlbr
+
+# `perf swlbr`: whatever else perf completes is left to its own completion.
+_perf_swlbr_under_perf()
+{
+	if [ "${COMP_WORDS[1]}" = swlbr ] && [ "$COMP_CWORD" -ge 2 ]; then
+		COMPREPLY=()
+		_perf_swlbr_words "${COMP_WORDS[@]:2:COMP_CWORD-1}"
+	elif [ -n "$_perf_swlbr_other" ]; then
+		"$_perf_swlbr_other" "$@"
+	elif [ "$COMP_CWORD" = 1 ]; then
+		COMPREPLY=($(compgen -W "$(perf --list-cmds 2>/dev/null) swlbr" -- \
+			"${COMP_WORDS[1]}"))
+	fi
+}
+
+if ! [[ $(complete -p perf 2>/dev/null) =~ _perf_swlbr_under_perf ]]; then
+	_perf_swlbr_other=$(complete -p perf 2>/dev/null | sed -n 's/.*-F \([^ ]*\).*/\1/p')
+	complete -o bashdefault -o default -F _perf_swlbr_under_perf perf
+fi

@@ -42,8 +42,8 @@ static bool build_id_in_segments(struct swlbr_elf *elf)
 		if (gelf_getphdr(elf->handle, (int)i, &phdr) && phdr.p_type == PT_NOTE &&
 		    build_id_in_notes(elf, elf_getdata_rawchunk(elf->handle, (int64_t)phdr.p_offset,
 								phdr.p_filesz,
-								phdr.p_align == 8 ? ELF_T_NHDR8 :
-										    ELF_T_NHDR)))
+								phdr.p_align == 8 ? ELF_T_NHDR8
+										  : ELF_T_NHDR)))
 			return true;
 	}
 	return false;

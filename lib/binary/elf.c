@@ -48,11 +48,11 @@ static struct swlbr_error *read_segments(struct swlbr_elf *elf)
 			continue;
 		if (phdr.p_offset > elf->file_size ||
 		    phdr.p_filesz > elf->file_size - phdr.p_offset)
-			return swlbr_error_create(SWLBR_ERROR_FORMAT,
-						  "%s: truncated: segment %zu ends at byte %llu, the file has %llu",
-						  elf->path, i,
-						  (unsigned long long)(phdr.p_offset + phdr.p_filesz),
-						  (unsigned long long)elf->file_size);
+			return swlbr_error_create(
+				SWLBR_ERROR_FORMAT,
+				"%s: truncated: segment %zu ends at byte %llu, the file has %llu",
+				elf->path, i, (unsigned long long)(phdr.p_offset + phdr.p_filesz),
+				(unsigned long long)elf->file_size);
 		elf->segments[elf->nr_segments++] = (struct swlbr_elf_segment){
 			.offset = phdr.p_offset,
 			.vaddr = phdr.p_vaddr,
@@ -114,13 +114,12 @@ static struct swlbr_error *read_image(struct swlbr_elf *elf)
 	elf->machine = ehdr.e_machine;
 	elf->type = ehdr.e_type;
 	if (ehdr.e_shoff > elf->file_size || ehdr.e_phoff > elf->file_size)
-		return swlbr_error_create(SWLBR_ERROR_FORMAT,
-					  "%s: truncated: headers at byte %llu, the file has %llu",
-					  elf->path,
-					  (unsigned long long)(ehdr.e_shoff > ehdr.e_phoff ?
-								       ehdr.e_shoff :
-								       ehdr.e_phoff),
-					  (unsigned long long)elf->file_size);
+		return swlbr_error_create(
+			SWLBR_ERROR_FORMAT,
+			"%s: truncated: headers at byte %llu, the file has %llu", elf->path,
+			(unsigned long long)(ehdr.e_shoff > ehdr.e_phoff ? ehdr.e_shoff
+									 : ehdr.e_phoff),
+			(unsigned long long)elf->file_size);
 	error = read_segments(elf);
 	if (!error)
 		error = read_sections(elf);
@@ -327,10 +326,9 @@ struct swlbr_error *swlbr_elf_read(struct swlbr_elf *elf, uint64_t vaddr, void *
 			if (n < 0)
 				return swlbr_error_errno(errno, "%s", elf->path);
 			if (!n)
-				return swlbr_error_create(SWLBR_ERROR_FORMAT,
-							  "%s: truncated at byte %llu", elf->path,
-							  (unsigned long long)(segment->offset +
-									       skip + done));
+				return swlbr_error_create(
+					SWLBR_ERROR_FORMAT, "%s: truncated at byte %llu", elf->path,
+					(unsigned long long)(segment->offset + skip + done));
 			done += (size_t)n;
 		}
 		return swlbr_elf_relocate(elf, vaddr, buffer, size);

@@ -16,13 +16,13 @@ static enum reloc_kind reloc_kind(unsigned int machine, uint64_t type)
 {
 	switch (machine) {
 	case EM_X86_64:
-		return type == R_X86_64_RELATIVE ? RELOC_RELATIVE :
-		       type == R_X86_64_64	 ? RELOC_ABSOLUTE :
-						   RELOC_OTHER;
+		return type == R_X86_64_RELATIVE ? RELOC_RELATIVE
+		       : type == R_X86_64_64	 ? RELOC_ABSOLUTE
+						 : RELOC_OTHER;
 	case EM_AARCH64:
-		return type == R_AARCH64_RELATIVE ? RELOC_RELATIVE :
-		       type == R_AARCH64_ABS64	  ? RELOC_ABSOLUTE :
-						    RELOC_OTHER;
+		return type == R_AARCH64_RELATIVE ? RELOC_RELATIVE
+		       : type == R_AARCH64_ABS64  ? RELOC_ABSOLUTE
+						  : RELOC_OTHER;
 	default:
 		return RELOC_OTHER;
 	}

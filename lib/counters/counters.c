@@ -153,17 +153,19 @@ static struct swlbr_error *check_version(const struct swlbr_elf *elf, uint64_t w
 	uint64_t version = word & LLVM_VERSION_MASK;
 
 	if (version < LLVM_RAW_VERSION_MIN || version > LLVM_RAW_VERSION_MAX)
-		return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
-					  "%s: raw profile version %llu is not known (8 to 10 are: clang 14 to 22)",
-					  swlbr_elf_path(elf), (unsigned long long)version);
+		return swlbr_error_create(
+			SWLBR_ERROR_UNSUPPORTED,
+			"%s: raw profile version %llu is not known (8 to 10 are: clang 14 to 22)",
+			swlbr_elf_path(elf), (unsigned long long)version);
 	if (word & LLVM_VARIANT_BYTE_COVERAGE)
 		return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
 					  "%s: has one-byte coverage flags instead of counters",
 					  swlbr_elf_path(elf));
 	if (word & LLVM_VARIANT_DBG_CORRELATE)
-		return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
-					  "%s: keeps its data records in debug info (-debug-info-correlate)",
-					  swlbr_elf_path(elf));
+		return swlbr_error_create(
+			SWLBR_ERROR_UNSUPPORTED,
+			"%s: keeps its data records in debug info (-debug-info-correlate)",
+			swlbr_elf_path(elf));
 	return NULL;
 }
 
@@ -212,9 +214,10 @@ static struct swlbr_error *locate(struct swlbr_elf *elf, struct swlbr_counters *
 	counters->vtables = section_range(elf, LLVM_SECTION_VTABLES);
 	counters->vtable_names = section_range(elf, LLVM_SECTION_VTABLE_NAMES);
 	if (!counters->counters.size && !counters->data.size)
-		return swlbr_error_create(SWLBR_ERROR_NOT_INSTRUMENTED,
-					  "%s: built without -fprofile-generate; see perf swlbr cflags",
-					  swlbr_elf_path(elf));
+		return swlbr_error_create(
+			SWLBR_ERROR_NOT_INSTRUMENTED,
+			"%s: built without -fprofile-generate; see perf swlbr cflags",
+			swlbr_elf_path(elf));
 	if (!swlbr_elf_is_64(elf))
 		return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
 					  "%s: counters of 32-bit programs are not read",

@@ -42,12 +42,28 @@ struct llvm_record_layout {
 };
 
 static const struct llvm_record_layout llvm_record_layouts[] = {
-	[8] = { .size = 48, .function_pointer = 24, .values = 32, .nr_counters = 40,
-		.nr_sites = 44, .nr_kinds = 2 },
-	[9] = { .size = 64, .bitmap_pointer = 24, .function_pointer = 32, .values = 40,
-		.nr_counters = 48, .nr_sites = 52, .nr_kinds = 2, .nr_bitmap_bytes = 56 },
-	[10] = { .size = 64, .bitmap_pointer = 24, .function_pointer = 32, .values = 40,
-		 .nr_counters = 48, .nr_sites = 52, .nr_kinds = 3, .nr_bitmap_bytes = 60 },
+	[8] = { .size = 48,
+		.function_pointer = 24,
+		.values = 32,
+		.nr_counters = 40,
+		.nr_sites = 44,
+		.nr_kinds = 2 },
+	[9] = { .size = 64,
+		.bitmap_pointer = 24,
+		.function_pointer = 32,
+		.values = 40,
+		.nr_counters = 48,
+		.nr_sites = 52,
+		.nr_kinds = 2,
+		.nr_bitmap_bytes = 56 },
+	[10] = { .size = 64,
+		 .bitmap_pointer = 24,
+		 .function_pointer = 32,
+		 .values = 40,
+		 .nr_counters = 48,
+		 .nr_sites = 52,
+		 .nr_kinds = 3,
+		 .nr_bitmap_bytes = 60 },
 };
 
 #define LLVM_RECORD_NAME_REF	    0

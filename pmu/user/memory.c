@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "memory.h"
+#include "profile/llvm_profile_format.h"
 #include "remote.h"
 
 #define BLOCK_SIZE (COUNTERS_PER_BLOCK * 8)
@@ -77,9 +78,16 @@ static uint64_t counters_address(const struct area *area, pid_t tid)
 	const struct swlbr_counters *counters = area->image->counters;
 	uint64_t bias = 0;
 
+	if (area->moved)
+		return area->moved;
 	if (counters->bias_vaddr)
 		remote_read(tid, counters->bias_vaddr + area->load_bias, &bias, sizeof(bias));
 	return counters->counters.vaddr + area->load_bias + bias;
+}
+
+static uint64_t static_address(const struct area *area)
+{
+	return area->image->counters->counters.vaddr + area->load_bias;
 }
 
 /* Read the blocks from @first on, @nr of them and at most BATCH, those touched since the load. */
@@ -323,6 +331,44 @@ static bool all_known(const struct memory *memory, const struct maps *maps)
 	return nr == memory->nr_known;
 }
 
+static uint64_t raw_header_size(unsigned int version)
+{
+	uint64_t words = 0;
+
+	for (size_t i = 0; i < PROFRAW_HEADER_WORDS; i++)
+		words += profraw_header_since[i] <= version;
+	return 8 * words;
+}
+
+/*
+ * Continuous mode maps the .profraw and counts there. A stripped binary does not say where its bias
+ * variable is; the mapped file tells by its header.
+ */
+static void find_moved_counters(struct memory *memory, pid_t tid, const struct maps *maps)
+{
+	for (struct area *area = memory->areas; area; area = area->next) {
+		const struct swlbr_counters *counters = area->image->counters;
+
+		for (size_t i = 0; !counters->bias_vaddr && !area->moved && i < maps->nr; i++) {
+			const struct map *map = &maps->map[i];
+			uint64_t word[PROFRAW_NR_COUNTERS + 1], at;
+
+			if (!map->shared || !(map->prot & PROT_WRITE) || !map->inode ||
+			    map->end - map->start < sizeof(word) ||
+			    !remote_read(tid, map->start, word, sizeof(word)) ||
+			    word[PROFRAW_MAGIC] != PROFRAW_MAGIC_64 ||
+			    word[PROFRAW_VERSION] != counters->version_word ||
+			    word[PROFRAW_NR_DATA] != counters->nr_functions ||
+			    word[PROFRAW_NR_COUNTERS] != counters->nr_counters)
+				continue;
+			at = raw_header_size(counters->version) + word[PROFRAW_BINARY_IDS_SIZE] +
+			     counters->data.size + word[PROFRAW_PADDING_BEFORE_COUNTERS];
+			if (at < map->end - map->start)
+				area->moved = map->start + at;
+		}
+	}
+}
+
 struct swlbr_error *memory_scan(struct session *session, struct memory *memory, pid_t pid,
 				pid_t tid, bool inherited)
 {
@@ -334,6 +380,7 @@ struct swlbr_error *memory_scan(struct session *session, struct memory *memory, 
 		swlbr_error_destroy(error);
 		return NULL;
 	}
+	find_moved_counters(memory, tid, &maps);
 	if (!maps.nr || all_known(memory, &maps)) {
 		maps_deinit(&maps);
 		return NULL;
@@ -366,7 +413,13 @@ struct swlbr_error *memory_fork(struct session *session, const struct memory *pa
 		memcpy(memory->known, parent->known, parent->nr_known * sizeof(*memory->known));
 	memory->nr_known = memory->known ? parent->nr_known : 0;
 	for (const struct area *area = parent->areas; !error && area; area = area->next)
-		error = add_area(session, memory, pid, pid, area->image, area->load_bias, true);
+		if (counters_address(area, pid) == static_address(area))
+			error = add_area(session, memory, pid, pid, area->image, area->load_bias,
+					 true);
+		else
+			error = session_lost(
+				session, pid, area->image, 0,
+				"continuous mode: shares its parent's counters; what it runs after its parent's end is missing");
 	if (!error) /* what the parent loaded since its last scan */
 		error = memory_scan(session, memory, pid, pid, true);
 	*ret = memory;

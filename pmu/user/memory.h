@@ -18,6 +18,7 @@ struct area {
 	struct value_lists base_values, last_values;
 	uint64_t last_time; /* ns, of the last whole snapshot; 0: none */
 	size_t sweep;	    /* the next block of the snapshot under way */
+	uint64_t moved;	    /* address of the counters in continuous mode, where no symbol tells */
 	bool seen;	    /* in the scan under way */
 };
 

@@ -28,19 +28,23 @@ struct recorder {
 	int signals, timer, keeper;
 	uint64_t interval; /* ns between ticks */
 	uint64_t next_progress;
-	unsigned int stops; /* SIGINT and SIGTERM received */
+	unsigned int stops; /* SIGINT, SIGTERM and SIGHUP received */
 	sigset_t old_mask;
 };
 
 static struct swlbr_error *open_events(struct recorder *recorder)
 {
 	struct itimerspec every = { 0 };
+	struct sigaction hangup;
 	sigset_t mask;
 
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGCHLD);
 	sigaddset(&mask, SIGINT);
 	sigaddset(&mask, SIGTERM);
+	sigaction(SIGHUP, NULL, &hangup);
+	if (hangup.sa_handler != SIG_IGN) /* nohup */
+		sigaddset(&mask, SIGHUP);
 	sigprocmask(SIG_BLOCK, &mask, &recorder->old_mask);
 	recorder->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	recorder->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counters/llvm_format.h"
 #include "remote.h"
 #include "value_lists.h"
 
-#define NODE_SIZE 24 /* u64 value, u64 count, pointer to the next */
 /* The runtime keeps 255 a site; a longer list is damage or a race. */
 #define MAX_NODES 1024
 
@@ -42,14 +42,13 @@ static size_t count_sites(const struct swlbr_counters *counters)
 static bool read_arrays(pid_t tid, const struct swlbr_counters *counters, uint64_t load_bias,
 			uint64_t *array)
 {
-	size_t size = counters->data.size / counters->nr_functions;
-	unsigned int at = counters->version == 8 ? 32 : 40;
+	const struct llvm_record_layout *layout = &llvm_record_layouts[counters->version];
 	char *records = malloc(counters->data.size);
 	bool ok = records &&
 		  remote_read(tid, counters->data.vaddr + load_bias, records, counters->data.size);
 
 	for (size_t i = 0; ok && i < counters->nr_functions; i++)
-		memcpy(&array[i], records + i * size + at, sizeof(array[i]));
+		memcpy(&array[i], records + i * layout->size + layout->values, sizeof(array[i]));
 	free(records);
 	return ok;
 }
@@ -132,7 +131,7 @@ static struct swlbr_error *walk_lists(struct walk *walk)
 		for (size_t i = 0; i < live; i++)
 			item[i] = (struct remote_item){ .address = walk->site[i].next,
 							.buffer = node[i] };
-		remote_read_many(walk->tid, item, live, NODE_SIZE);
+		remote_read_many(walk->tid, item, live, LLVM_VALUE_NODE_SIZE);
 		for (size_t i = 0; !error && i < live; i++) {
 			walk->site[i].next = item[i].ok ? node[i][2] : 0;
 			if (item[i].ok && node[i][1])

@@ -143,29 +143,36 @@ static void *exec_thread(void *arg)
 	return arg;
 }
 
+static int spinning;
+
 static void *mark_and_spin(void *arg)
 {
 	mark_locked(50);
+	__atomic_add_fetch(&spinning, 1, __ATOMIC_RELAXED);
 	for (;;)
 		sink++;
 	return arg;
 }
 
-static void at_exec_thread(void)
+static void start_spinning(void)
 {
 	start(mark_and_spin);
 	start(mark_and_spin);
+	while (__atomic_load_n(&spinning, __ATOMIC_RELAXED) < 2)
+		usleep(1000);
+}
+
+static void at_exec_thread(void)
+{
+	start_spinning();
 	mark_locked(9);
-	usleep(10000);
 	start(exec_thread);
 	pause();
 }
 
 static void at_exec_leader_of_threads(void)
 {
-	start(mark_and_spin);
-	start(mark_and_spin);
-	usleep(10000);
+	start_spinning();
 	mark_locked(10);
 	exec_again("exit");
 }

@@ -108,6 +108,8 @@ for file in empty full; do
 		"# contains samples with branch stack" "# clockid: monotonic (1)" \
 		"# time of first sample : 5.0"
 	check "perf evlist -v ($file)" run evlist perf evlist -v -i "$data"
+	check "it tells what the branch stacks are ($file)" has evlist \
+		"branch_sample_type: USER|ANY" "sample_period, sample_freq }: 1009"
 	check "perf evlist --trace-fields ($file)" run fields perf evlist -v --trace-fields -i "$data"
 	check "it knows the tracepoints' fields ($file)" has fields \
 		"trace_fields: build_id,engine,first,nr,value" \

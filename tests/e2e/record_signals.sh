@@ -21,7 +21,7 @@ echo "status $?"
 S
 wait_for() { for _ in $(seq 200); do grep -q "$1" "$2" 2>/dev/null && return; sleep 0.05; done; }
 
-for signal in TERM INT; do
+for signal in TERM INT HUP; do
 	rm -f out x.data
 	setsid "$swlbr" record -o x.data -- bash work.sh >out 2>err &
 	recorder=$!
@@ -56,4 +56,10 @@ is "LLVM_PROFILE_FILE is the user's" "$(ls own.profraw)" own.profraw
 # Continuous mode moves the counters into the file's mapping.
 LLVM_PROFILE_FILE=continuous%c.profraw "$swlbr" record -q -o x.data -- ./endings exit
 is "continuous mode" "$(marked_count x.data)" 100
+strip -o stripped endings
+LLVM_PROFILE_FILE=continuous2%c.profraw "$swlbr" record -q -o x.data -- ./stripped exit
+is "continuous mode, stripped" "$(marked_count x.data)" 100
+LLVM_PROFILE_FILE=continuous3%c.profraw "$swlbr" record -q -o x.data -- ./endings fork 2>err
+is "continuous mode, fork: counted once" "$(marked_count x.data)" 117
+is "continuous mode, fork: says what may be missing" "$(grep -c 'continuous mode' err)" 1
 exit $status

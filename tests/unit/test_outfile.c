@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -194,17 +195,32 @@ static void test_contents(void)
 	unlink("big");
 }
 
+/*
+ * Devices of our own: a broken outfile.c run by root would replace those in /dev, and with them
+ * break the machine.
+ */
+static void test_devices(void)
+{
+	if (mknod("full", S_IFCHR | 0666, makedev(1, 7)) ||
+	    mknod("null", S_IFCHR | 0666, makedev(1, 3)) || access("full", W_OK)) {
+		printf("skip devices need mknod\n");
+	} else {
+		check(says(write_whole("full", 0, "x"),
+			   "full: cannot write: No space left on device"),
+		      "a full device is reported");
+		check(fine(write_whole("null", SWLBR_OUTFILE_KEEP_OLD, "x")) &&
+			      access("null.old", F_OK) < 0,
+		      "a device is written to, not replaced");
+	}
+	unlink("full");
+	unlink("null");
+}
+
 static void test_odd_targets(void)
 {
 	char text[64] = "";
 	int fd;
 
-	check(says(write_whole("/dev/full", 0, "x"),
-		   "/dev/full: cannot write: No space left on device"),
-	      "a full device is reported");
-	check(fine(write_whole("/dev/null", SWLBR_OUTFILE_KEEP_OLD, "x")) &&
-		      access("/dev/null.old", F_OK) < 0,
-	      "/dev/null is written to, not replaced");
 	mkdir("dir", 0755);
 	check(says(write_whole("dir", 0, ""), "dir: Is a directory"), "a directory is refused");
 	check(says(write_whole("dir/", 0, ""), "dir/: Is a directory"), "a directory/ is refused");
@@ -258,8 +274,10 @@ static void write_to_stdout(void)
 {
 	int fd = open("captured", O_WRONLY | O_CREAT, 0666);
 
+	/* As /dev/stdout is. */
+	symlink("/proc/self/fd/1", "stdout");
 	dup2(fd, STDOUT_FILENO);
-	_exit(!fine(write_whole("-", 0, "one ")) || !fine(write_whole("/dev/stdout", 0, "two")));
+	_exit(!fine(write_whole("-", 0, "one ")) || !fine(write_whole("stdout", 0, "two")));
 }
 
 static void write_without_permission(void)
@@ -301,6 +319,7 @@ static void test_processes(void)
 
 	check(in_child(write_to_stdout) == 0 && holds("captured", "two"), "standard output");
 	unlink("captured");
+	unlink("stdout");
 	if (!geteuid()) {
 		put("readonly", "");
 		chmod("readonly", 0444);
@@ -317,8 +336,10 @@ static void test_processes(void)
 
 int main(void)
 {
-	char dir[] = "/tmp/swlbr-outfile-XXXXXX";
+	const char *tmp = getenv("TMPDIR");
+	char dir[4096];
 
+	snprintf(dir, sizeof(dir), "%s/swlbr-outfile-XXXXXX", tmp ? tmp : "/tmp");
 	umask(022);
 	if (!mkdtemp(dir) || chmod(dir, 0755) || chdir(dir))
 		return 1;
@@ -327,6 +348,7 @@ int main(void)
 	test_replace();
 	without_tmpfile = false;
 	test_contents();
+	test_devices();
 	test_odd_targets();
 	test_processes();
 	check(entries() == 0, "nothing is left over");

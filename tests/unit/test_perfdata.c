@@ -414,6 +414,62 @@ static void test_other_files(bool swap)
 	swlbr_perfdata_close(file);
 }
 
+/* Two events with different sample types; two names of tasks, one of each event. */
+static void test_two_events(void)
+{
+	static const uint64_t types[] = {
+		PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER,
+		PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER,
+	};
+	struct image image = { .size = 0 };
+	struct swlbr_perfdata *file;
+	struct swlbr_record r;
+	bool end, right = true;
+
+	put64(&image, 0x32454c4946524550ULL);
+	put64(&image, 104);
+	put64(&image, 64 + 16);
+	put64(&image, 104 + 16); /* attrs, after the ids */
+	put64(&image, 2 * (64 + 16));
+	put64(&image, 104 + 16 + 2 * (64 + 16));
+	put64(&image, 48 + 56);
+	image.size = 104;
+	put64(&image, 71); /* ids */
+	put64(&image, 72);
+	for (int i = 0; i < 2; i++) {
+		size_t attr = image.size;
+
+		set64(&image, attr + 24, types[i]);
+		set64(&image, attr + 40, 1 << 18); /* sample_id_all */
+		set64(&image, attr + 64, 104 + 8 * i);
+		set64(&image, attr + 72, 8);
+		image.size = attr + 64 + 16;
+	}
+	for (int i = 0; i < 2; i++) {
+		put32(&image, PERF_RECORD_COMM);
+		put16(&image, 0);
+		put16(&image, 48 + 8 * i);
+		put32(&image, 5);
+		put32(&image, 6);
+		put(&image, "name\0\0\0", 8);
+		put32(&image, 5);
+		put32(&image, 6);
+		put64(&image, 1000 + i);
+		if (i == 1)
+			put64(&image, 3); /* cpu */
+		put64(&image, 71 + i);
+	}
+	if (!fine(open_image(image.data, image.size, &file))) {
+		check(false, "open a file with two events");
+		return;
+	}
+	for (int i = 0; i < 2; i++)
+		right = right && next(file, &r, &end) && r.kind == SWLBR_RECORD_COMM &&
+			r.pid == 5 && r.tid == 6 && r.time == (uint64_t)1000 + i;
+	check(right, "a record's time is found by the event it belongs to");
+	swlbr_perfdata_close(file);
+}
+
 /* The error of opening @image and reading it to its end. */
 static struct swlbr_error *read_image(const struct image *image)
 {
@@ -453,6 +509,14 @@ static void test_messages(void)
 	image.data[AT_DATA] = 81;
 	check(says(read_image(&image), "IMAGE: at offset 184: compressed records"),
 	      "compressed records are named, with their place");
+	build(&image, false, other_format);
+	image.data[AT_DATA + 6] = 36;
+	check(says(read_image(&image), "IMAGE: at offset 184: a record of type 1 is cut off"),
+	      "a record that is too short for what it should hold");
+	build(&image, false, other_format);
+	image.size = AT_DATA + 100;
+	check(says(read_image(&image), "truncated: the records end at offset 328, the file at 284"),
+	      "a file that was cut off in its records");
 	build(&image, false, other_format);
 	image.data[AT_DATA + 6] = 7;
 	check(says(read_image(&image), "IMAGE: a record of 7 bytes at offset 184"),
@@ -550,8 +614,10 @@ static void test_damage(void)
 
 int main(void)
 {
-	char dir[] = "/tmp/swlbr-perfdata-XXXXXX";
+	const char *tmp = getenv("TMPDIR");
+	char dir[4096];
 
+	snprintf(dir, sizeof(dir), "%s/swlbr-perfdata-XXXXXX", tmp ? tmp : "/tmp");
 	if (!mkdtemp(dir) || chdir(dir))
 		return 1;
 	fill_counters();
@@ -560,6 +626,7 @@ int main(void)
 	test_limits();
 	test_other_files(false);
 	test_other_files(true);
+	test_two_events();
 	test_messages();
 	test_damage();
 	unlink("perf.data");
