@@ -36,6 +36,8 @@ static const struct flag flags[] = {
 	{ .text = "--start-no-unused-arguments",
 	  .why = "the same line is for compiling and linking: do not warn about what one of them ignores" },
 	{ .text = "-fprofile-generate", .why = "count executions" },
+	{ .text = "-Xclang -fprofile-instrument-path=/dev/null",
+	  .why = "no .profraw unless LLVM_PROFILE_FILE asks: the default one is merged into memory at exit" },
 	{ .text = "-mllvm -runtime-counter-relocation",
 	  .why = "address counters through a bias: they cannot be promoted to registers" },
 	{ .text = "-mllvm -pgo-instrument-entry=true",

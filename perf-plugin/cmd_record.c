@@ -204,6 +204,25 @@ static int exit_like(const struct recorder_summary *summary)
 	return status;
 }
 
+/*
+ * With %m in its pattern the runtime adds an older file to the counters in memory before it writes
+ * them, at an end that is also ours.
+ */
+static void check_profile_pattern(void)
+{
+	const char *pattern = getenv("LLVM_PROFILE_FILE");
+
+	for (pattern = pattern ? strchr(pattern, '%') : NULL; pattern;
+	     pattern = strchr(pattern, '%')) {
+		pattern += 1 + strspn(pattern + 1, "0123456789");
+		if (*pattern == 'm') {
+			cmd_warn(
+				"LLVM_PROFILE_FILE has %%m: the counts will hold an older .profraw's as well, if there is one");
+			return;
+		}
+	}
+}
+
 int cmd_record(int argc, char **argv)
 {
 	struct record record = { .options = { .output = "perf.data", .frequency = 99 } };
@@ -230,6 +249,7 @@ int cmd_record(int argc, char **argv)
 	};
 	if (!record.quiet && isatty(STDERR_FILENO))
 		record.options.progress = show_progress;
+	check_profile_pattern();
 	error = recorder_run(&record.options, &summary);
 	if (progress_shown)
 		fputs("\r\033[K", stderr);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* perf-swlbr: perf runs it for `perf swlbr …`. */
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -133,7 +134,7 @@ static int close_stdout(int status)
 {
 	bool failed = ferror(stdout);
 
-	if (fclose(stdout) || failed)
+	if ((fclose(stdout) && errno != EBADF) || failed) /* started without one: nothing is lost */
 		return status ? status : cmd_failf("standard output: %m");
 	return status;
 }

@@ -118,12 +118,39 @@ static void on_i386_calls(struct program *program)
 }
 #endif
 
+/* Linux 5.19: a call that we have received is not interrupted by signals that do not kill. */
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
+#endif
+
+static int install(const struct sock_fprog *fprog)
+{
+	unsigned long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER |
+			      SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+
+	for (;;) {
+		int listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, fprog);
+
+		if (listener < 0 && errno == EINVAL && flags != SECCOMP_FILTER_FLAG_NEW_LISTENER) {
+			flags = SECCOMP_FILTER_FLAG_NEW_LISTENER;
+		} else if (listener < 0 && errno == EACCES) {
+			/* Costs nothing more: programs under ptrace do not gain privileges either. */
+			if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+			    (listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags,
+						     fprog)) >= 0 ||
+			    errno != EINVAL)
+				return listener;
+		} else {
+			return listener;
+		}
+	}
+}
+
 int exec_filter_install(int unmap_at)
 {
 	struct program program = { .length = 0 };
 	struct sock_fprog fprog = { .filter = program.code };
 	unsigned short begin;
-	int listener;
 
 #ifdef __x86_64__
 	load(&program, offsetof(struct seccomp_data, arch));
@@ -137,15 +164,7 @@ int exec_filter_install(int unmap_at)
 	end_if(&program, begin);
 	emit(&program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	fprog.len = program.length;
-	listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-				SECCOMP_FILTER_FLAG_NEW_LISTENER, &fprog);
-	if (listener < 0 && errno == EACCES) {
-		/* Costs nothing more: programs under ptrace do not gain privileges either. */
-		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-		listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-					SECCOMP_FILTER_FLAG_NEW_LISTENER, &fprog);
-	}
-	return listener;
+	return install(&fprog);
 }
 
 #ifdef __x86_64__

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -444,6 +445,36 @@ static struct swlbr_error *on_end(struct tracer *tracer, struct task *task, int 
 	return process && !process->nr_tasks ? on_process_end(tracer, process) : NULL;
 }
 
+/* include/linux/errno.h: how an interrupted system call goes on after a signal's handler. */
+#define ERESTARTSYS    512
+#define ERESTARTNOINTR 513
+
+/*
+ * A signal interrupted a call that the filter held. Without us the call could not have been, and
+ * would not have failed with EINTR: have it restarted whatever the handler's flags are.
+ */
+static void restart_held_call(pid_t tid)
+{
+#ifdef __x86_64__
+	struct user_regs_struct regs;
+
+	if (ptrace(PTRACE_GETREGS, tid, 0, &regs) || (long long)regs.rax != -ERESTARTSYS)
+		return;
+	switch (regs.orig_rax) {
+	case SYS_execve:
+	case SYS_execveat:
+	case SYS_fork:
+	case SYS_vfork:
+	case SYS_clone:
+	case SYS_munmap:
+		regs.rax = (unsigned long long)-ERESTARTNOINTR;
+		ptrace(PTRACE_SETREGS, tid, 0, &regs);
+	}
+#else
+	(void)tid;
+#endif
+}
+
 static bool is_group_stop(int signal)
 {
 	return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
@@ -478,6 +509,8 @@ struct swlbr_error *tracer_event(struct tracer *tracer, pid_t tid, int status)
 			resume(task, is_group_stop(signal) ? LISTEN : 0);
 		return NULL;
 	default:
+		if (tracer->listener >= 0)
+			restart_held_call(tid);
 		resume(task, signal);
 		return NULL;
 	}
@@ -543,7 +576,7 @@ struct swlbr_error *tracer_call(struct tracer *tracer, const struct seccomp_noti
 			error = before_exec(tracer, process, (pid_t)notif->pid);
 		else if (!error && exec_filter_escapes(notif))
 			error = session_lost(
-				&tracer->session, process->pid, NULL, session_now(),
+				&tracer->session, process->pid, NULL, 0,
 				"a process made by clone() without SIGCHLD is not followed");
 	}
 	exec_filter_continue(tracer->listener, notif->id);

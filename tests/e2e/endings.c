@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -440,6 +441,44 @@ static void at_clone_vm(void) /* a process that shares memory, without vfork's w
 	waitpid(pid, NULL, 0);
 }
 
+static void on_alarm(int signal)
+{
+	(void)signal;
+}
+
+/* Signals every 300 us, whose handler makes calls fail with EINTR that can. */
+static void start_alarms(void)
+{
+	struct sigaction action = { .sa_handler = on_alarm };
+	struct itimerval every = { { 0, 300 }, { 0, 300 } };
+
+	check(sigaction(SIGALRM, &action, NULL));
+	check(setitimer(ITIMER_REAL, &every, NULL));
+}
+
+static void at_fork_in_signals(void)
+{
+	start_alarms();
+	for (int i = 0; i < 300; i++) {
+		pid_t pid = fork();
+
+		check(pid < 0);
+		if (!pid) {
+			mark(1);
+			_exit(0);
+		}
+		while (waitpid(pid, NULL, 0) < 0)
+			check(errno != EINTR);
+	}
+}
+
+static void at_dlclose_in_signals(void)
+{
+	start_alarms();
+	for (int i = 0; i < 200; i++)
+		call_library(getenv("ENDINGS_LIBRARY"), 1);
+}
+
 /* For attaching: waits for a line, marks, says so, and is busy until told to end. */
 static void at_attach(void)
 {
@@ -494,6 +533,8 @@ static const struct {
 	{ "dlclose", at_dlclose, 125 },
 	{ "dlclose_in_thread", at_dlclose_in_thread, 126 },
 	{ "clone_vm", at_clone_vm, 127 },
+	{ "fork_in_signals", at_fork_in_signals, 300 },
+	{ "dlclose_in_signals", at_dlclose_in_signals, 200 },
 	{ "attach", at_attach, 128 },
 };
 
