@@ -20,8 +20,8 @@
 #define LLVM_SYMBOL_VERSION "__llvm_profile_raw_version"
 #define LLVM_SYMBOL_BIAS    "__llvm_profile_counter_bias"
 
-/* The version word: version below, variant flags in the top byte. */
-#define LLVM_VERSION_MASK	   0x00ffffffffffffffULL
+/* The version word: version in the low half, variant flags above. */
+#define LLVM_VERSION_MASK	   0x00000000ffffffffULL
 #define LLVM_VARIANT_IR		   (1ULL << 56)
 #define LLVM_VARIANT_CS_IR	   (1ULL << 57)
 #define LLVM_VARIANT_INSTR_ENTRY   (1ULL << 58)

@@ -24,8 +24,7 @@
 #define PROFRAW_MAGIC_64 0xff6c70726f667281ULL
 #define PROFRAW_MAGIC_32 0xff6c70726f665281ULL
 
-/* The version word. Unlike LLVM_VERSION_MASK this leaves out all 32 bits reserved for variants. */
-#define PROFILE_VERSION_MASK 0x00000000ffffffffULL
+#define PROFILE_VERSION_MASK LLVM_VERSION_MASK
 
 #define PROFILE_VARIANT_LOOP_ENTRIES	    (1ULL << 55) /* LLVM 20 and later */
 #define PROFILE_VARIANT_IR		    LLVM_VARIANT_IR
