@@ -218,7 +218,7 @@ static void print_flags(int clang_major, bool explain)
 		if (flags[i].last_clang && clang_major > flags[i].last_clang)
 			continue;
 		if (explain) {
-			printf("%-36s %s\n", flags[i].text, flags[i].why);
+			printf("%-46s  %s\n", flags[i].text, flags[i].why);
 		} else {
 			printf("%s%s", separator, flags[i].text);
 			separator = " ";
