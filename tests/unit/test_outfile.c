@@ -36,19 +36,7 @@ static int test_openat(int dir, const char *path, int flags, ...)
 #include "base/outfile.c"
 #undef openat
 
-static int failures;
-
-__attribute__((format(printf, 2, 3))) static void check(bool ok, const char *format, ...)
-{
-	va_list args;
-
-	printf(ok ? "ok " : "FAIL ");
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	putchar('\n');
-	failures += !ok;
-}
+#include "check.h"
 
 /* True if @error is one and its message is @text; destroys it. */
 static bool says(struct swlbr_error *error, const char *text)

@@ -15,19 +15,7 @@
 #include <swlbr/perfdata.h>
 #include <swlbr/perfdata_writer.h>
 
-static int failures;
-
-__attribute__((format(printf, 2, 3))) static void check(bool ok, const char *format, ...)
-{
-	va_list args;
-
-	printf(ok ? "ok " : "FAIL ");
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	putchar('\n');
-	failures += !ok;
-}
+#include "check.h"
 
 static bool fine(struct swlbr_error *error)
 {

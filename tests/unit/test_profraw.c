@@ -17,19 +17,7 @@
 #include "profile/profraw.h"
 #include "profile/value_site.h"
 
-static int failures;
-
-__attribute__((format(printf, 2, 3))) static void check(bool ok, const char *format, ...)
-{
-	va_list args;
-
-	printf(ok ? "ok " : "FAIL ");
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	putchar('\n');
-	failures += !ok;
-}
+#include "check.h"
 
 /* What was reported. */
 struct reports {
