@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <swlbr/edge_profile.h>
+
+#include "arcs_format.h"
+#include "base/infile.h"
+
+/* Two names of a path's length with every byte escaped, and the numbers. */
+#define LINE_SIZE (8 * 4096 + 1024)
+
+struct reader {
+	struct swlbr_edge_profile *profile;
+	const char *path;
+	uint64_t line;
+	/* The binary of the row before: rows of one come together. */
+	char *last_name;
+	bool last_offsets;
+	uint32_t last_index;
+};
+
+static struct swlbr_error *row_error(const struct reader *reader, const char *what)
+{
+	return swlbr_error_create(SWLBR_ERROR_FORMAT, "%s: %s (line %llu)", reader->path, what,
+				  (unsigned long long)reader->line);
+}
+
+static bool parse_decimal(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	return !*end && !errno;
+}
+
+/* "0x..." or "+0x...", the latter a file offset. */
+static bool parse_address(const char *text, bool *offset_ret, uint64_t *ret)
+{
+	char *end;
+
+	*offset_ret = *text == '+';
+	text += *offset_ret;
+	if (text[0] != '0' || text[1] != 'x' || !text[2] ||
+	    strspn(text + 2, "0123456789abcdefABCDEF") != strlen(text + 2))
+		return false;
+	errno = 0;
+	*ret = strtoull(text, &end, 16);
+	return !*end && !errno;
+}
+
+static bool parse_build_id(const char *name, struct swlbr_build_id *id)
+{
+	size_t size = strspn(name, "0123456789abcdef");
+
+	*id = (struct swlbr_build_id){ 0 };
+	if (!size || name[size] || size % 2 || size > 2 * SWLBR_BUILD_ID_SIZE)
+		return false;
+	for (size_t i = 0; i < size / 2; i++) {
+		char digits[3] = { name[2 * i], name[2 * i + 1], 0 };
+
+		id->bytes[i] = (uint8_t)strtoul(digits, NULL, 16);
+	}
+	id->size = (uint8_t)(size / 2);
+	id->digest = size == 2 * SWLBR_BUILD_ID_SIZE && id->bytes[0] == 0xd1 && id->bytes[1] == 0x9e;
+	return true;
+}
+
+/* In place; false for a backslash without three octal digits. */
+static bool unescape(char *name)
+{
+	char *to = name;
+
+	for (; *name; name++) {
+		unsigned int value = 0;
+
+		if (*name != '\\') {
+			*to++ = *name;
+			continue;
+		}
+		for (int i = 1; i <= 3; i++) {
+			if (name[i] < '0' || name[i] > '7')
+				return false;
+			value = 8 * value + (unsigned int)(name[i] - '0');
+		}
+		if (!value || value > 255)
+			return false;
+		*to++ = (char)value;
+		name += 3;
+	}
+	*to = 0;
+	return true;
+}
+
+static struct swlbr_error *add_binary(struct reader *reader, const char *name, bool offsets,
+				      uint32_t *ret)
+{
+	struct swlbr_edge_binary binary = { .file_offsets = offsets };
+	struct swlbr_error *error;
+	char *path = NULL;
+
+	if (reader->last_name && offsets == reader->last_offsets &&
+	    !strcmp(name, reader->last_name)) {
+		*ret = reader->last_index;
+		return NULL;
+	}
+	if (!parse_build_id(name, &binary.build_id)) {
+		path = strdup(name);
+		if (!path)
+			return swlbr_error_no_memory();
+		if (!*name || !unescape(path)) {
+			free(path);
+			return row_error(reader, "not the name of a binary");
+		}
+		binary.path = path;
+	}
+	error = swlbr_edge_profile_binary(reader->profile, &binary, ret);
+	free(path);
+	if (error)
+		return error;
+	free(reader->last_name);
+	reader->last_name = strdup(name);
+	reader->last_offsets = offsets;
+	reader->last_index = *ret;
+	return NULL;
+}
+
+static struct swlbr_error *add_row(struct reader *reader, char **column)
+{
+	struct swlbr_edge edge = { 0 };
+	struct swlbr_error *error;
+	bool from_offset, to_offset;
+	char *to = strrchr(column[3], ':'), *to_name = column[1];
+
+	if (!strcmp(column[0], "branch"))
+		edge.kind = SWLBR_EDGE_BRANCH;
+	else if (!strcmp(column[0], "range"))
+		edge.kind = SWLBR_EDGE_RANGE;
+	else
+		return row_error(reader, "neither a branch nor a range");
+	if (to) {
+		to_name = column[3];
+		*to++ = 0;
+	} else {
+		to = column[3];
+	}
+	if (!parse_address(column[2], &from_offset, &edge.from) ||
+	    !parse_address(to, &to_offset, &edge.to))
+		return row_error(reader, "not an address (0x... or +0x...)");
+	if (!parse_decimal(column[4], &edge.nr) || !parse_decimal(column[5], &edge.mispredicted) ||
+	    !parse_decimal(column[6], &edge.cycles))
+		return row_error(reader, "not a count");
+	while (strcmp(column[7], swlbr_source_name(edge.source))) {
+		if (++edge.source == SWLBR_SOURCES)
+			return row_error(reader, "source is none of sw, hw and emu");
+	}
+	if (edge.kind == SWLBR_EDGE_RANGE &&
+	    (edge.to < edge.from || to_name != column[1] || from_offset != to_offset))
+		return row_error(reader, "a range that ends before it begins, or elsewhere");
+	error = add_binary(reader, to_name, to_offset, &edge.to_binary);
+	if (!error)
+		error = add_binary(reader, column[1], from_offset, &edge.from_binary);
+	return error ? error : swlbr_edge_profile_add(reader->profile, &edge);
+}
+
+static struct swlbr_error *add_line(struct reader *reader, char *line)
+{
+	char *column[ARCS_COLUMNS];
+
+	for (size_t i = 0; i < ARCS_COLUMNS; i++) {
+		column[i] = strsep(&line, "\t");
+		if (!column[i] || (i == ARCS_COLUMNS - 1 && line))
+			return row_error(reader, "not a row of 8 columns");
+	}
+	return add_row(reader, column);
+}
+
+static struct swlbr_error *add_lines(struct reader *reader, FILE *file)
+{
+	static const char truncated[] = "the last line is cut off";
+	char *line = malloc(LINE_SIZE);
+	struct swlbr_error *error = NULL;
+
+	if (!line)
+		return swlbr_error_no_memory();
+	while (!error && fgets(line, LINE_SIZE, file)) {
+		size_t size = strlen(line);
+
+		reader->line++;
+		if (!size || line[size - 1] != '\n') {
+			error = row_error(reader, feof(file) ? truncated : "not text of an arcs file");
+			break;
+		}
+		line[size - 1] = 0;
+		if (reader->line > 1)
+			error = add_line(reader, line);
+		else if (strcmp(line, ARCS_HEADER))
+			error = row_error(reader, "not an arcs file: no header line");
+	}
+	free(line);
+	if (!error && ferror(file))
+		error = swlbr_error_errno(errno, "%s", reader->path);
+	if (!error && !reader->line)
+		error = swlbr_error_create(SWLBR_ERROR_FORMAT, "%s: empty, not an arcs file",
+					   reader->path);
+	return error;
+}
+
+struct swlbr_error *swlbr_arcs_read(struct swlbr_edge_profile *profile, const char *path)
+{
+	struct reader reader = { .profile = profile, .path = path };
+	struct swlbr_error *error;
+	FILE *file = strcmp(path, "-") ? fopen(path, "re") : stdin;
+
+	if (!file)
+		return swlbr_error_errno(errno, "%s", path);
+	error = add_lines(&reader, file);
+	free(reader.last_name);
+	if (file != stdin)
+		fclose(file);
+	return error;
+}
+
+struct swlbr_error *swlbr_arcs_probe(const char *path, bool *is_arcs_ret)
+{
+	static const char header[] = ARCS_HEADER "\n";
+	uint8_t begin[sizeof(header) - 1];
+	size_t size = 0;
+	struct swlbr_error *error = infile_peek(path, begin, sizeof(begin), &size);
+
+	*is_arcs_ret = !error && size == sizeof(begin) && !memcmp(begin, header, size);
+	return error;
+}
