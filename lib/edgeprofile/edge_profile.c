@@ -3,6 +3,7 @@
  * The edge profile: a vector of distinct edges, and a hash table of indices into it (open
  * addressing, linear probing, at most half full).
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
