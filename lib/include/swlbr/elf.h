@@ -72,6 +72,14 @@ const struct swlbr_elf_section *swlbr_elf_section(const struct swlbr_elf *elf, c
 /** Look @name up in .symtab, then in .dynsym; false if it is in neither. */
 bool swlbr_elf_symbol(struct swlbr_elf *elf, const char *name, struct swlbr_elf_symbol *ret);
 
+/**
+ * All symbols that the image defines, of .symtab and then of .dynsym, in table order (so a symbol
+ * that is in both comes twice). The array is the caller's to free(); names live as long as the
+ * image.
+ */
+struct swlbr_error *swlbr_elf_symbols(struct swlbr_elf *elf, struct swlbr_elf_symbol **symbols_ret,
+				      size_t *nr_ret);
+
 /** The PT_INTERP path, or NULL. */
 const char *swlbr_elf_interp(const struct swlbr_elf *elf);
 
