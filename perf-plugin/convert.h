@@ -5,7 +5,9 @@
 #include <sys/types.h>
 
 #include <swlbr/counters.h>
+#include <swlbr/edge_profile.h>
 #include <swlbr/elf.h>
+#include <swlbr/elf_finder.h>
 #include <swlbr/perfdata.h>
 #include <swlbr/profraw.h>
 
@@ -24,10 +26,29 @@ struct convert_binary {
 	struct swlbr_profraw *profile; /* until convert_take_recorded() */
 };
 
+struct convert;
+
+/*
+ * An output format. It is made of counters (convert->set) or of an edge profile: one of the two
+ * write functions is there.
+ */
+struct convert_format {
+	const char *name;
+	struct swlbr_error *(*write_counters)(struct convert *convert, const char *path);
+	struct swlbr_error *(*write_edges)(struct convert *convert,
+					   struct swlbr_edge_profile *edges, const char *path);
+	const char *summary;
+};
+
 struct convert {
+	char **inputs;
+	size_t nr_inputs;
+	const struct convert_format *format;
+	const char *output;
 	char **arguments; /* BINARY... */
 	size_t nr_arguments;
-	bool verbose;
+	bool verbose, quiet;
+	struct swlbr_elf_finder *finder; /* has the arguments */
 	struct swlbr_profraws set;
 	struct swlbr_reporter reporter;
 	struct convert_binary *binaries;
@@ -36,8 +57,29 @@ struct convert {
 	uint64_t reports;   /* lines of damage */
 };
 
+/* NULL if there is none of that name. */
+const struct convert_format *convert_find_format(const char *name);
+/* Print them; returns the exit status. */
+int convert_list_formats(void);
+
+/* Read the inputs, write the output in a format of that kind, and print the summary. */
+struct swlbr_error *convert_run_counters(struct convert *convert);
+struct swlbr_error *convert_run_edges(struct convert *convert);
+
+/*
+ * The ELF file of @binary, for writers of edge profiles; the caller closes it. SWLBR_ERROR_NOT_FOUND
+ * or _MISMATCH with the reason and the remedy if it is not at hand.
+ */
+struct swlbr_error *convert_open_edge_binary(const struct convert *convert,
+					     const struct swlbr_edge_binary *binary,
+					     struct swlbr_elf **ret);
+
 /* Add the rows of the perf.data at @path to the profiles of their binaries. */
 struct swlbr_error *convert_perfdata(struct convert *convert, const char *path);
+
+/* Add what the perf.data at @path has of branches to @edges. */
+struct swlbr_error *convert_perfdata_edges(struct convert *convert,
+					   struct swlbr_edge_profile *edges, const char *path);
 
 /* Add a .profraw to the set. */
 struct swlbr_error *convert_profraw(struct convert *convert, const char *path);

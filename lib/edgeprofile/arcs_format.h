@@ -3,7 +3,7 @@
 #define SWLBR_EDGEPROFILE_ARCS_FORMAT_H
 
 /* The arcs file's text; Documentation/arcs.txt says what each column is. */
-#define ARCS_HEADER "kind\tbinary\tfrom\tto\tnr\tmispredicted\tcycles\tsource"
+#define ARCS_HEADER  "kind\tbinary\tfrom\tto\tnr\tmispredicted\tcycles\tsource"
 #define ARCS_COLUMNS 8
 
 #endif

@@ -67,7 +67,8 @@ static bool parse_build_id(const char *name, struct swlbr_build_id *id)
 		id->bytes[i] = (uint8_t)strtoul(digits, NULL, 16);
 	}
 	id->size = (uint8_t)(size / 2);
-	id->digest = size == 2 * SWLBR_BUILD_ID_SIZE && id->bytes[0] == 0xd1 && id->bytes[1] == 0x9e;
+	id->digest = size == 2 * SWLBR_BUILD_ID_SIZE && id->bytes[0] == 0xd1 &&
+		     id->bytes[1] == 0x9e;
 	return true;
 }
 
@@ -193,7 +194,8 @@ static struct swlbr_error *add_lines(struct reader *reader, FILE *file)
 
 		reader->line++;
 		if (!size || line[size - 1] != '\n') {
-			error = row_error(reader, feof(file) ? truncated : "not text of an arcs file");
+			error = row_error(reader,
+					  feof(file) ? truncated : "not text of an arcs file");
 			break;
 		}
 		line[size - 1] = 0;

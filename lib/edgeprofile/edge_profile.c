@@ -97,8 +97,8 @@ size_t swlbr_edge_profile_nr_binaries(const struct swlbr_edge_profile *profile)
 	return profile->nr_binaries;
 }
 
-const struct swlbr_edge_binary *
-swlbr_edge_profile_get_binary(const struct swlbr_edge_profile *profile, uint32_t index)
+const struct swlbr_edge_binary *swlbr_edge_profile_get_binary(
+	const struct swlbr_edge_profile *profile, uint32_t index)
 {
 	return &profile->binaries[index];
 }
@@ -213,7 +213,8 @@ struct swlbr_error *swlbr_edge_profile_add(struct swlbr_edge_profile *profile,
 /* Order of the names in the arcs file. */
 static int compare_binaries(const struct swlbr_edge_profile *profile, uint32_t a, uint32_t b)
 {
-	const struct swlbr_edge_binary *left = &profile->binaries[a], *right = &profile->binaries[b];
+	const struct swlbr_edge_binary *left = &profile->binaries[a],
+				       *right = &profile->binaries[b];
 	int order;
 
 	if (a == b)

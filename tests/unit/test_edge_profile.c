@@ -118,8 +118,9 @@ static void round_trip(void)
 	check(fine(swlbr_arcs_write(again, again_path)), "and written again");
 	text = read_text(arcs_path);
 	check(!strcmp(text, read_text(again_path)), "the same bytes");
-	check(strstr(text, "\nbranch\tab01000000000000000000000000000000000000\t0xffffffffffffffff\t"
-			   "/tmp/a b\\011c\\012\\134:0x12:+0x0\t8\t1\t0\thw\n"),
+	check(strstr(text,
+		     "\nbranch\tab01000000000000000000000000000000000000\t0xffffffffffffffff\t"
+		     "/tmp/a b\\011c\\012\\134:0x12:+0x0\t8\t1\t0\thw\n"),
 	      "a path with a tab, a newline, a backslash and a colon keeps its row whole");
 	check(strstr(text, "\nbranch\t./deadbeef\t0x1\t0x2\t18446744073709551615\t2\t0\thw\n"),
 	      "a path like a build-id is told from one");
@@ -129,8 +130,7 @@ static void round_trip(void)
 
 static void refuses(const char *what, const char *rows, const char *message)
 {
-	static const char header[] =
-		"kind\tbinary\tfrom\tto\tnr\tmispredicted\tcycles\tsource\n";
+	static const char header[] = "kind\tbinary\tfrom\tto\tnr\tmispredicted\tcycles\tsource\n";
 	struct swlbr_edge_profile *profile = new_profile();
 	struct swlbr_error *error;
 	char text[4096];
@@ -156,7 +156,8 @@ static void bad_files(void)
 	refuses("another source", "branch\t/a\t0x1\t0x2\t3\t0\t0\tsx\n", "source");
 	refuses("a range backwards", "range\t/a\t0x3\t0x2\t3\t0\t0\tsw\n", "range");
 	refuses("half an escape", "branch\t/a\\01\t0x1\t0x2\t3\t0\t0\tsw\n", "name");
-	refuses("a cut line", "branch\t/a\t0x1\t0x2\t3\t0\t0\tsw\nbranch\t/a\t0x", "cut off (line 3)");
+	refuses("a cut line", "branch\t/a\t0x1\t0x2\t3\t0\t0\tsw\nbranch\t/a\t0x",
+		"cut off (line 3)");
 }
 
 int main(void)

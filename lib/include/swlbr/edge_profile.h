@@ -66,8 +66,8 @@ struct swlbr_error *swlbr_edge_profile_add(struct swlbr_edge_profile *profile,
 
 size_t swlbr_edge_profile_nr_binaries(const struct swlbr_edge_profile *profile);
 /** Valid until the next swlbr_edge_profile_binary(). */
-const struct swlbr_edge_binary *
-swlbr_edge_profile_get_binary(const struct swlbr_edge_profile *profile, uint32_t index);
+const struct swlbr_edge_binary *swlbr_edge_profile_get_binary(
+	const struct swlbr_edge_profile *profile, uint32_t index);
 
 /**
  * All edges, sorted by kind, binary (as the arcs file names it), from, to and source. @ret is

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Branch stacks and edge profiles into a profile made of an edge profile. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "convert.h"
+
+/* What "the program", without a path, is called in messages. */
+static const char *binary_name(const struct swlbr_edge_binary *binary, char hex[41])
+{
+	return binary->path ? binary->path : swlbr_build_id_format(&binary->build_id, hex);
+}
+
+struct swlbr_error *convert_open_edge_binary(const struct convert *convert,
+					     const struct swlbr_edge_binary *binary,
+					     struct swlbr_elf **ret)
+{
+	char then[41], now[41];
+	const char *name = binary_name(binary, then);
+	struct swlbr_elf_found found;
+	struct swlbr_error *error;
+
+	error = swlbr_elf_find(convert->finder, &binary->build_id, binary->path, &found);
+	if (error)
+		return error;
+	*ret = found.elf;
+	if (found.elf) {
+		found.elf = NULL;
+	} else if (found.match == SWLBR_ELF_CHANGED) {
+		swlbr_build_id_format(&found.other_id, now);
+		error = swlbr_error_create(
+			SWLBR_ERROR_MISMATCH,
+			"%s has changed since the recording: build-id %s then, %s now; record again, or give the binary of then as an argument",
+			found.path, swlbr_build_id_format(&binary->build_id, then), now);
+	} else if (found.match == SWLBR_ELF_UNREADABLE) {
+		error = swlbr_error_create(SWLBR_ERROR_NOT_FOUND, "%s", found.why);
+	} else {
+		error = swlbr_error_create(SWLBR_ERROR_NOT_FOUND,
+					   "%s is not there; give the binary as an argument", name);
+	}
+	swlbr_elf_found_clear(&found);
+	return error;
+}
+
+static struct swlbr_error *add_file(struct convert *convert, struct swlbr_edge_profile *edges,
+				    const char *path)
+{
+	bool is_arcs, is_perfdata = false, is_profraw = false;
+	struct swlbr_error *error;
+
+	error = swlbr_arcs_probe(path, &is_arcs);
+	if (error)
+		return error;
+	if (is_arcs)
+		return swlbr_arcs_read(edges, path);
+	error = swlbr_perfdata_probe(path, &is_perfdata);
+	if (!error && is_perfdata)
+		return convert_perfdata_edges(convert, edges, path);
+	if (!error)
+		error = swlbr_profraw_probe(path, &is_profraw);
+	if (error)
+		return error;
+	if (is_profraw)
+		return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
+					  "%s: a raw profile has counters and no branches; convert "
+					  "it to llvm-profdata",
+					  path);
+	return swlbr_error_create(SWLBR_ERROR_FORMAT,
+				  "%s: neither a perf.data nor an edge profile (at offset 0)",
+				  path);
+}
+
+/* An empty profile would be worse than none: a compiler takes it and says nothing. */
+static struct swlbr_error *check_not_empty(const struct convert *convert,
+					   struct swlbr_edge_profile *edges)
+{
+	const struct swlbr_edge *all;
+
+	if (swlbr_edge_profile_edges(edges, &all))
+		return NULL;
+	return swlbr_error_create(SWLBR_ERROR_NOT_FOUND, "%s%s: no branches in it",
+				  convert->inputs[0],
+				  convert->nr_inputs > 1 ? " and the other inputs" : "");
+}
+
+struct swlbr_error *convert_run_edges(struct convert *convert)
+{
+	struct swlbr_edge_profile *edges;
+	struct swlbr_error *error = swlbr_edge_profile_create(&edges);
+
+	if (error)
+		return error;
+	for (size_t i = 0; !error && i < convert->nr_inputs; i++)
+		error = add_file(convert, edges, convert->inputs[i]);
+	if (!error)
+		error = check_not_empty(convert, edges);
+	if (!error)
+		error = convert->format->write_edges(convert, edges, convert->output);
+	swlbr_edge_profile_destroy(edges);
+	return error;
+}

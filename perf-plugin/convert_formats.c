@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The output formats. */
+#include <stdio.h>
+#include <string.h>
+
+#include <swlbr/instr_profile.h>
+
+#include "convert.h"
+
+static struct swlbr_error *write_profdata(struct convert *convert, const char *path)
+{
+	return swlbr_instr_profile_write(&convert->set, path, &convert->reporter);
+}
+
+static struct swlbr_error *write_profraw(struct convert *convert, const char *path)
+{
+	return swlbr_profraws_write(&convert->set, path);
+}
+
+static struct swlbr_error *write_arcs(struct convert *convert, struct swlbr_edge_profile *edges,
+				      const char *path)
+{
+	(void)convert;
+	return swlbr_arcs_write(edges, path);
+}
+
+static const struct convert_format formats[] = {
+	{ "llvm-profdata", write_profdata, NULL,
+	  "indexed profile for clang -fprofile-use (.profdata), from counters" },
+	{ "llvm-profraw", write_profraw, NULL,
+	  "raw profile for llvm-profdata merge (.profraw), from counters" },
+	{ "arcs", NULL, write_arcs, "edge profile as a table of text, from branch stacks" },
+};
+
+#define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))
+
+int convert_list_formats(void)
+{
+	for (size_t i = 0; i < NR_FORMATS; i++)
+		printf("%-14s %s\n", formats[i].name, formats[i].summary);
+	return fflush(stdout) ? 1 : 0;
+}
+
+const struct convert_format *convert_find_format(const char *name)
+{
+	for (size_t i = 0; i < NR_FORMATS; i++) {
+		if (!strcmp(formats[i].name, name))
+			return &formats[i];
+	}
+	return NULL;
+}
