@@ -44,7 +44,8 @@ PACKAGE_LIBS = $(call once,PACKAGE_LIBS,$(shell $(PKG_CONFIG) --libs $(PACKAGES)
 BASE_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -fPIC
 ALL_CFLAGS = $(BASE_CFLAGS) $(CFLAGS) $(SAN) \
 	-Ilib/include -Ilib -I. -I$(LIBPERF)/include $(PACKAGE_CFLAGS)
-LIBS = $(LIBPERF)/lib/libperf.a $(PACKAGE_LIBS) -lm -lpthread
+# Zydis has no .pc file in Debian 12.
+LIBS = $(LIBPERF)/lib/libperf.a $(PACKAGE_LIBS) -lZydis -lm -lpthread
 
 LIB_SRC := $(wildcard lib/*/*.c)
 RECORDER_SRC := $(wildcard pmu/user/*.c)

@@ -20,6 +20,7 @@ static int cmd_help(int argc, char **argv);
 static const struct command commands[] = {
 	{ "cflags", cmd_cflags, "Print the compiler flags to build a program with" },
 	{ "record", cmd_record, "Run a program or attach to one; its counters go to perf.data" },
+	{ "map", cmd_map, "Show the branch map of a binary" },
 	{ "convert", cmd_convert, "Make a compiler profile from perf.data or .profraw files" },
 	{ "help", cmd_help, "Explain a command" },
 };

@@ -182,6 +182,7 @@ void swlbr_elf_close(struct swlbr_elf *elf)
 	elf_end(elf->handle);
 	if (elf->fd >= 0)
 		close(elf->fd);
+	free(elf->imports);
 	free(elf->relocations);
 	free(elf->segments);
 	free(elf->sections);

@@ -12,6 +12,12 @@ struct swlbr_elf_relocation {
 	uint64_t vaddr, value;
 };
 
+/* A word that the loader fills with the address of another image's symbol. */
+struct swlbr_elf_import {
+	uint64_t vaddr;
+	const char *name;
+};
+
 struct swlbr_elf {
 	char *path;
 	int fd;
@@ -27,6 +33,9 @@ struct swlbr_elf {
 	size_t nr_sections;
 	struct swlbr_elf_relocation *relocations; /* by address; read when first needed */
 	size_t nr_relocations;
+	struct swlbr_elf_import *imports; /* by address; read when first needed */
+	size_t nr_imports;
+	bool imports_read;
 };
 
 /* Set elf->build_id from the note, or from a digest of the segments. */

@@ -45,28 +45,50 @@ static struct swlbr_error *add_table(struct swlbr_elf *elf, Elf_Scn *scn, const 
 	return NULL;
 }
 
+static struct swlbr_error *add_tables(struct swlbr_elf *elf, uint32_t type,
+				      struct symbol_list *list)
+{
+	Elf_Scn *scn = NULL;
+
+	while ((scn = elf_nextscn(elf->handle, scn))) {
+		struct swlbr_error *error = NULL;
+		GElf_Shdr shdr;
+
+		if (gelf_getshdr(scn, &shdr) && shdr.sh_type == type)
+			error = add_table(elf, scn, &shdr, list);
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+static struct swlbr_error *give(struct symbol_list *list, struct swlbr_error *error,
+				struct swlbr_elf_symbol **symbols_ret, size_t *nr_ret)
+{
+	if (error) {
+		free(list->symbols);
+		*list = (struct symbol_list){ 0 };
+	}
+	*symbols_ret = list->symbols;
+	*nr_ret = list->nr;
+	return error;
+}
+
 struct swlbr_error *swlbr_elf_symbols(struct swlbr_elf *elf, struct swlbr_elf_symbol **symbols_ret,
 				      size_t *nr_ret)
 {
-	static const uint32_t tables[] = { SHT_SYMTAB, SHT_DYNSYM };
+	struct symbol_list list = { 0 };
+	struct swlbr_error *error = add_tables(elf, SHT_SYMTAB, &list);
+
+	if (!error)
+		error = add_tables(elf, SHT_DYNSYM, &list);
+	return give(&list, error, symbols_ret, nr_ret);
+}
+
+struct swlbr_error *swlbr_elf_symbols_of(struct swlbr_elf *elf, uint32_t type,
+					 struct swlbr_elf_symbol **symbols_ret, size_t *nr_ret)
+{
 	struct symbol_list list = { 0 };
 
-	for (size_t i = 0; i < 2; i++) {
-		Elf_Scn *scn = NULL;
-
-		while ((scn = elf_nextscn(elf->handle, scn))) {
-			struct swlbr_error *error = NULL;
-			GElf_Shdr shdr;
-
-			if (gelf_getshdr(scn, &shdr) && shdr.sh_type == tables[i])
-				error = add_table(elf, scn, &shdr, &list);
-			if (error) {
-				free(list.symbols);
-				return error;
-			}
-		}
-	}
-	*symbols_ret = list.symbols;
-	*nr_ret = list.nr;
-	return NULL;
+	return give(&list, add_tables(elf, type, &list), symbols_ret, nr_ret);
 }

@@ -79,6 +79,15 @@ bool swlbr_elf_symbol(struct swlbr_elf *elf, const char *name, struct swlbr_elf_
  */
 struct swlbr_error *swlbr_elf_symbols(struct swlbr_elf *elf, struct swlbr_elf_symbol **symbols_ret,
 				      size_t *nr_ret);
+/** As swlbr_elf_symbols(), of the tables of one type alone: SHT_SYMTAB or SHT_DYNSYM. */
+struct swlbr_error *swlbr_elf_symbols_of(struct swlbr_elf *elf, uint32_t type,
+					 struct swlbr_elf_symbol **symbols_ret, size_t *nr_ret);
+
+/**
+ * The name of the undefined symbol whose address the loader writes to the word at @vaddr (a slot of
+ * the global offset table), or NULL. Lives as long as the image.
+ */
+const char *swlbr_elf_import(struct swlbr_elf *elf, uint64_t vaddr);
 
 /** The PT_INTERP path, or NULL. */
 const char *swlbr_elf_interp(const struct swlbr_elf *elf);

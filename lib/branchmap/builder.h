@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* A branch map while it is made; shared by the files of lib/branchmap. */
+#ifndef SWLBR_BRANCHMAP_BUILDER_H
+#define SWLBR_BRANCHMAP_BUILDER_H
+
+#include <swlbr/branch_map.h>
+
+#include "cfg/function_graph.h"
+
+/* An edge whose target's block is not known yet. */
+struct pending_edge {
+	uint32_t from;
+	enum swlbr_map_edge_kind kind;
+	uint64_t target;
+};
+
+struct builder {
+	struct swlbr_elf *elf;
+	struct swlbr_branch_map *map;
+	struct memory_image image;
+	struct code_ranges ranges;
+	struct value_context context;
+	struct function_graph graph;
+	size_t max_functions, max_blocks, max_sites, max_names;
+	struct pending_edge *pending;
+	size_t nr_pending, max_pending;
+	uint64_t *callee; /* per block: address called, or jumped to */
+	size_t max_callees;
+	uint64_t *taken; /* addresses in code that instructions and data hold */
+	size_t nr_taken, max_taken;
+};
+
+/* Make room for one more item of @size bytes in *@array, which holds @nr of at most *@max. */
+struct swlbr_error *builder_grow(void *array, size_t *max, size_t nr, size_t size);
+
+/* Append the function in builder->graph: its blocks, sites and pending edges. */
+struct swlbr_error *builder_add_function(struct builder *builder);
+
+/* Find the block of each pending edge's target, splitting blocks where one is inside. */
+struct swlbr_error *builder_resolve(struct builder *builder);
+
+/* Remember the addresses of code that the instructions of builder->graph make. */
+struct swlbr_error *builder_note_addresses(struct builder *builder);
+/* Find out which functions may be called from anywhere. */
+struct swlbr_error *builder_find_address_taken(struct builder *builder);
+
+/* Find out which functions never return, and drop the edges after calls of them. */
+struct swlbr_error *builder_find_noreturn(struct builder *builder);
+
+#endif

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include <stdlib.h>
+#include <string.h>
+
+#include "builder.h"
+
+const char *swlbr_branch_map_name(const struct swlbr_branch_map *map,
+				  const struct swlbr_map_function *function)
+{
+	return function->name == SWLBR_NONE ? NULL : map->names + function->name;
+}
+
+void swlbr_branch_map_destroy(struct swlbr_branch_map *map)
+{
+	if (!map)
+		return;
+	free(map->functions);
+	free(map->blocks);
+	free(map->edges);
+	free(map->sites);
+	free(map->names);
+	free(map);
+}
+
+/* Stubs that jump to other binaries are no functions of this one. */
+static bool is_stub(const struct swlbr_elf *elf, uint64_t vaddr)
+{
+	const struct swlbr_elf_section *sections;
+	size_t nr = swlbr_elf_sections(elf, &sections);
+
+	for (size_t i = 0; i < nr; i++) {
+		if ((!strncmp(sections[i].name, ".plt", 4) || !strcmp(sections[i].name, ".iplt")) &&
+		    vaddr - sections[i].vaddr < sections[i].size)
+			return true;
+	}
+	return false;
+}
+
+/* Blocks that nothing leads to can be run all the same: by the unwinder, by an unknown table. */
+static void mark_entered(struct swlbr_branch_map *map)
+{
+	for (size_t i = 0; i < map->nr_blocks; i++)
+		map->blocks[i].entered = !map->blocks[i].padding;
+	for (size_t i = 0; i < map->nr_edges; i++)
+		map->blocks[map->edges[i].to].entered = false;
+	for (size_t i = 0; i < map->nr_functions; i++) {
+		if (map->functions[i].nr_blocks)
+			map->blocks[map->functions[i].first_block].entered = false;
+	}
+}
+
+static struct swlbr_error *build(struct builder *builder)
+{
+	struct swlbr_error *error = memory_image_init(&builder->image, builder->elf);
+
+	if (!error)
+		error = code_ranges_find(builder->elf, &builder->image, &builder->ranges);
+	for (size_t i = 0; !error && i < builder->ranges.nr; i++) {
+		if (is_stub(builder->elf, builder->ranges.ranges[i].start))
+			continue;
+		error = function_graph_build(&builder->graph, &builder->context,
+					     &builder->ranges.ranges[i]);
+		if (!error)
+			error = builder_note_addresses(builder);
+		if (!error)
+			error = builder_add_function(builder);
+	}
+	if (!error)
+		error = builder_resolve(builder);
+	if (!error)
+		error = builder_find_address_taken(builder);
+	if (!error)
+		error = builder_find_noreturn(builder);
+	if (!error)
+		mark_entered(builder->map);
+	return error;
+}
+
+struct swlbr_error *swlbr_branch_map_create(struct swlbr_elf *elf,
+					    const struct swlbr_counters *counters,
+					    struct swlbr_branch_map **ret)
+{
+	const struct arch *arch = arch_of_machine(swlbr_elf_machine(elf));
+	struct builder builder = { .elf = elf };
+	struct swlbr_error *error;
+
+	if (!arch)
+		return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
+					  "%s: code of machine %u cannot be read (x86-64 can)",
+					  swlbr_elf_path(elf), swlbr_elf_machine(elf));
+	builder.map = calloc(1, sizeof(*builder.map));
+	if (!builder.map)
+		return swlbr_error_no_memory();
+	builder.map->build_id = *swlbr_elf_build_id(elf);
+	builder.map->machine = swlbr_elf_machine(elf);
+	builder.map->nr_counters = counters ? counters->nr_counters : 0;
+	builder.context = (struct value_context){ .arch = arch, .image = &builder.image };
+	if (counters) {
+		builder.context.counters = counters->counters;
+		builder.context.bias_vaddr = counters->bias_vaddr;
+	}
+	error = build(&builder);
+	memory_image_deinit(&builder.image);
+	code_ranges_deinit(&builder.ranges);
+	function_graph_deinit(&builder.graph);
+	free(builder.pending);
+	free(builder.callee);
+	free(builder.taken);
+	if (error) {
+		swlbr_branch_map_destroy(builder.map);
+		return swlbr_error_prefix(error, "%s: branch map", swlbr_elf_path(elf));
+	}
+	*ret = builder.map;
+	return NULL;
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Functions that never return. After a call of one the next bytes belong to something else: an edge
+ * to there would carry counts that nobody counted.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "builder.h"
+
+/* Functions of C libraries and of the C++ ABI that are declared so. */
+static const char *const noreturn_imports[] = {
+	"abort",
+	"exit",
+	"_exit",
+	"_Exit",
+	"quick_exit",
+	"pthread_exit",
+	"longjmp",
+	"_longjmp",
+	"siglongjmp",
+	"__longjmp_chk",
+	"__assert_fail",
+	"__assert",
+	"__stack_chk_fail",
+	"__fortify_fail",
+	"__chk_fail",
+	"__libc_start_main",
+	"err",
+	"errx",
+	"verr",
+	"verrx",
+	"__cxa_throw",
+	"__cxa_rethrow",
+	"__cxa_bad_cast",
+	"__cxa_throw_bad_array_new_length",
+	"__cxa_call_unexpected",
+	"_Unwind_Resume",
+	"_ZSt9terminatev",
+	"_ZSt17__throw_bad_allocv",
+	"_ZSt20__throw_length_errorPKc",
+	"_ZSt20__throw_out_of_rangePKc",
+	"_ZSt24__throw_out_of_range_fmtPKcz",
+	"_ZSt19__throw_logic_errorPKc",
+	"_ZSt16__throw_bad_castv",
+};
+
+/* A stub of the procedure linkage table jumps through the word of its import. */
+static const char *import_of_stub(struct builder *builder, uint64_t vaddr)
+{
+	for (int i = 0; i < 4; i++) {
+		struct arch_insn insn;
+		size_t size;
+		const uint8_t *code = memory_image_from(&builder->image, vaddr, &size);
+
+		if (!code || !builder->context.arch->decode(code, size, vaddr, &insn))
+			return NULL;
+		if (insn.flow == ARCH_FLOW_INDIRECT_JUMP)
+			return insn.has_memory && insn.base == ARCH_NO_REGISTER
+				       ? swlbr_elf_import(builder->elf, (uint64_t)insn.disp)
+				       : NULL;
+		if (insn.flow != ARCH_FLOW_NEXT)
+			return NULL;
+		vaddr += insn.size;
+	}
+	return NULL;
+}
+
+static bool is_noreturn_import(struct builder *builder, uint64_t vaddr)
+{
+	const char *name = import_of_stub(builder, vaddr);
+
+	for (size_t i = 0; name && i < sizeof(noreturn_imports) / sizeof(*noreturn_imports); i++) {
+		if (!strcmp(name, noreturn_imports[i]))
+			return true;
+	}
+	return false;
+}
+
+static void drop_after_call(struct swlbr_branch_map *map, struct swlbr_map_block *block)
+{
+	if (block->nr_edges && map->edges[block->first_edge].kind == SWLBR_MAP_AFTER_CALL)
+		block->nr_edges = 0; /* a call has this edge alone; squeezed out at the end */
+}
+
+/* Walks the function from its entry; false if that comes to a return or leaves the map. */
+static bool never_returns(const struct swlbr_branch_map *map, uint32_t function, bool *seen,
+			  uint32_t *stack)
+{
+	size_t nr = 0;
+	uint32_t first = map->functions[function].first_block;
+	bool returns = false;
+
+	/* @seen is per block of the function, but for parts that are in other ranges. */
+	stack[nr++] = first;
+	seen[first] = true;
+	for (size_t at = 0; at < nr && !returns; at++) {
+		const struct swlbr_map_block *block = &map->blocks[stack[at]];
+
+		returns = block->end_kind == SWLBR_MAP_END_RETURN || block->leaves;
+		for (uint32_t i = 0; i < block->nr_edges && !returns; i++) {
+			const struct swlbr_map_edge *edge = &map->edges[block->first_edge + i];
+
+			if (edge->kind == SWLBR_MAP_TAIL) {
+				returns = !map->functions[map->blocks[edge->to].function]
+						   .never_returns;
+			} else if (!seen[edge->to]) {
+				seen[edge->to] = true;
+				stack[nr++] = edge->to;
+			}
+		}
+	}
+	for (size_t i = 0; i < nr; i++)
+		seen[stack[i]] = false;
+	return !returns;
+}
+
+static void squeeze(struct swlbr_branch_map *map)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < map->nr_blocks; i++) {
+		struct swlbr_map_block *block = &map->blocks[i];
+		uint32_t first = block->first_edge;
+
+		block->first_edge = (uint32_t)kept;
+		memmove(&map->edges[kept], &map->edges[first],
+			block->nr_edges * sizeof(*map->edges));
+		kept += block->nr_edges;
+	}
+	map->nr_edges = kept;
+}
+
+struct swlbr_error *builder_find_noreturn(struct builder *builder)
+{
+	struct swlbr_branch_map *map = builder->map;
+	bool *seen = calloc(map->nr_blocks + 1, sizeof(*seen));
+	uint32_t *stack = calloc(map->nr_blocks + 1, sizeof(*stack));
+	bool changed = true;
+
+	if (!seen || !stack) {
+		free(seen);
+		free(stack);
+		return swlbr_error_no_memory();
+	}
+	for (size_t i = 0; i < map->nr_blocks; i++) {
+		if (map->blocks[i].callee == SWLBR_NONE && builder->callee[i] &&
+		    is_noreturn_import(builder, builder->callee[i]))
+			drop_after_call(map, &map->blocks[i]);
+	}
+	while (changed) {
+		changed = false;
+		for (uint32_t i = 0; i < map->nr_functions; i++) {
+			if (map->functions[i].never_returns || !map->functions[i].nr_blocks ||
+			    !never_returns(map, i, seen, stack))
+				continue;
+			map->functions[i].never_returns = true;
+			changed = true;
+		}
+		for (size_t i = 0; changed && i < map->nr_blocks; i++) {
+			if (map->blocks[i].callee != SWLBR_NONE &&
+			    map->functions[map->blocks[i].callee].never_returns)
+				drop_after_call(map, &map->blocks[i]);
+		}
+	}
+	free(seen);
+	free(stack);
+	squeeze(map);
+	return NULL;
+}

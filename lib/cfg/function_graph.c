@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Blocks come from direct branches first; constants are propagated over them; jump tables that
+ * this finds make more blocks and paths; and so on until nothing new is found. Then the sites are
+ * read off.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "function_graph.h"
+
+/* A jump table's entries at most; generated parsers have some thousand. */
+#define MAX_TABLE_ENTRIES 65536
+/* Rounds of table discovery: a table behind a table behind a table... */
+#define MAX_ROUNDS 16
+
+static struct swlbr_error *grow(void *array, uint32_t *max, uint32_t nr, size_t size)
+{
+	void **pointer = array, *grown;
+	uint32_t want = *max ? 2 * *max : 64;
+
+	if (nr <= *max)
+		return NULL;
+	if (want < nr)
+		want = nr;
+	grown = reallocarray(*pointer, want, size);
+	if (!grown)
+		return swlbr_error_no_memory();
+	*pointer = grown;
+	*max = want;
+	return NULL;
+}
+
+uint32_t function_graph_insn_at(const struct function_graph *graph, uint64_t vaddr)
+{
+	if (vaddr < graph->range.start || vaddr >= graph->range.end)
+		return UINT32_MAX;
+	return graph->insn_at[vaddr - graph->range.start] - 1;
+}
+
+const struct arch_insn *function_graph_last_insn(const struct function_graph *graph,
+						 const struct local_block *block)
+{
+	return &graph->insns[block->first_insn + block->nr_insns - 1];
+}
+
+static struct swlbr_error *reserve_bytes(struct function_graph *graph, size_t size)
+{
+	uint32_t *grown;
+
+	if (size > graph->max_bytes) {
+		grown = reallocarray(graph->insn_at, size, sizeof(*grown));
+		if (!grown)
+			return swlbr_error_no_memory();
+		graph->insn_at = grown;
+		graph->max_bytes = size;
+	}
+	memset(graph->insn_at, 0, size * sizeof(*graph->insn_at));
+	return NULL;
+}
+
+static struct swlbr_error *decode(struct function_graph *graph, const struct value_context *context)
+{
+	uint64_t vaddr = graph->range.start, end = graph->range.end;
+	size_t stored;
+	const uint8_t *code = memory_image_from(context->image, vaddr, &stored);
+	struct swlbr_error *error;
+
+	graph->nr_insns = 0;
+	if (end - vaddr > stored)
+		end = graph->range.end = vaddr + stored;
+	if (end - vaddr > UINT32_MAX / 2)
+		return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
+					  "a function of over 2 GB at address 0x%llx",
+					  (unsigned long long)vaddr);
+	error = reserve_bytes(graph, end - vaddr);
+	if (error)
+		return error;
+	while (vaddr < end) {
+		struct arch_insn *insn;
+
+		error = grow(&graph->insns, &graph->max_insns, graph->nr_insns + 1, sizeof(*insn));
+		if (error)
+			return error;
+		insn = &graph->insns[graph->nr_insns];
+		if (!context->arch->decode(code, end - vaddr, vaddr, insn)) {
+			code += context->arch->min_insn;
+			vaddr += context->arch->min_insn;
+			continue;
+		}
+		graph->insn_at[vaddr - graph->range.start] = ++graph->nr_insns;
+		code += insn->size;
+		vaddr += insn->size;
+	}
+	return NULL;
+}
+
+static void mark_leader(struct function_graph *graph, uint64_t vaddr)
+{
+	uint32_t insn = function_graph_insn_at(graph, vaddr);
+
+	if (insn != UINT32_MAX)
+		graph->leader[insn] = true;
+}
+
+static struct swlbr_error *find_leaders(struct function_graph *graph)
+{
+	bool *leader = realloc(graph->leader, graph->nr_insns + 1);
+
+	if (!leader)
+		return swlbr_error_no_memory();
+	graph->leader = leader;
+	memset(leader, 0, graph->nr_insns + 1);
+	leader[0] = true;
+	for (uint32_t i = 0; i < graph->nr_insns; i++) {
+		const struct arch_insn *insn = &graph->insns[i];
+
+		if (i && insn[-1].vaddr + insn[-1].size != insn->vaddr)
+			leader[i] = true; /* after bytes that are no instruction */
+		if (insn->flow == ARCH_FLOW_NEXT)
+			continue;
+		leader[i + 1] = true;
+		if (insn->flow == ARCH_FLOW_JUMP || insn->flow == ARCH_FLOW_COND)
+			mark_leader(graph, insn->target);
+	}
+	return NULL;
+}
+
+static struct swlbr_error *make_blocks(struct function_graph *graph)
+{
+	uint32_t *block_of = reallocarray(graph->block_of, graph->nr_insns, sizeof(*block_of));
+	struct swlbr_error *error;
+
+	if (!block_of)
+		return swlbr_error_no_memory();
+	graph->block_of = block_of;
+	graph->nr_blocks = 0;
+	for (uint32_t i = 0; i < graph->nr_insns; i++) {
+		if (graph->leader[i]) {
+			error = grow(&graph->blocks, &graph->max_blocks, graph->nr_blocks + 1,
+				     sizeof(*graph->blocks));
+			if (error)
+				return error;
+			graph->blocks[graph->nr_blocks++] = (struct local_block){ .first_insn = i };
+		}
+		graph->blocks[graph->nr_blocks - 1].nr_insns++;
+		block_of[i] = graph->nr_blocks - 1;
+	}
+	return NULL;
+}
+
+uint64_t jump_table_target(const struct memory_image *image, const struct jump_table *table,
+			   uint32_t i)
+{
+	uint64_t at = table->vaddr + (uint64_t)i * table->entry_size, word = 0;
+	uint32_t half = 0;
+
+	if (table->entry_size == 8) {
+		memory_image_u64(image, at, &word);
+		return word;
+	}
+	memory_image_u32(image, at, &half);
+	return table->vaddr + (uint64_t)(int64_t)(int32_t)half;
+}
+
+/* Entries lead to instructions of this function; the next table ends this one. */
+static void measure_table(struct function_graph *graph, const struct value_context *context,
+			  struct jump_table *table)
+{
+	uint64_t limit = UINT64_MAX;
+
+	for (uint32_t i = 0; i < graph->nr_tables; i++) {
+		if (graph->tables[i].vaddr > table->vaddr && graph->tables[i].vaddr < limit)
+			limit = graph->tables[i].vaddr;
+	}
+	for (table->nr = 0; table->nr < MAX_TABLE_ENTRIES; table->nr++) {
+		uint64_t at = table->vaddr + (uint64_t)table->nr * table->entry_size;
+
+		if (at >= limit || !memory_image_at(context->image, at, table->entry_size))
+			break;
+		if (function_graph_insn_at(graph,
+					   jump_table_target(context->image, table, table->nr)) ==
+		    UINT32_MAX)
+			break;
+	}
+}
+
+static struct swlbr_error *add_table(struct function_graph *graph,
+				     const struct value_context *context, uint32_t jump,
+				     const struct value *target, bool *changed)
+{
+	struct swlbr_error *error;
+
+	for (uint32_t i = 0; i < graph->nr_tables; i++) {
+		if (graph->tables[i].jump == jump)
+			return NULL;
+	}
+	error = grow(&graph->tables, &graph->max_tables, graph->nr_tables + 1,
+		     sizeof(*graph->tables));
+	if (error)
+		return error;
+	graph->tables[graph->nr_tables++] = (struct jump_table){
+		.vaddr = (uint64_t)target->v,
+		.jump = jump,
+		.entry_size = target->kind == VALUE_TABLE64 ? 8 : 4,
+	};
+	for (uint32_t i = 0; i < graph->nr_tables; i++) {
+		struct jump_table *table = &graph->tables[i];
+
+		measure_table(graph, context, table);
+		for (uint32_t k = 0; k < table->nr; k++)
+			mark_leader(graph, jump_table_target(context->image, table, k));
+	}
+	*changed = true;
+	return NULL;
+}
+
+static void flow_to(struct function_graph *graph, uint64_t vaddr, const struct value_state *state)
+{
+	uint32_t insn = function_graph_insn_at(graph, vaddr), block;
+
+	if (insn == UINT32_MAX || !graph->leader[insn])
+		return;
+	block = graph->block_of[insn];
+	if (value_state_meet(&graph->states[block], state))
+		graph->dirty[block] = true;
+}
+
+static void flow_on(struct function_graph *graph, const struct value_context *context,
+		    uint32_t last, const struct value_state *state)
+{
+	const struct arch_insn *insn = &graph->insns[last];
+
+	switch (insn->flow) {
+	case ARCH_FLOW_RETURN:
+	case ARCH_FLOW_STOP:
+		return;
+	case ARCH_FLOW_JUMP:
+		flow_to(graph, insn->target, state);
+		return;
+	case ARCH_FLOW_INDIRECT_JUMP:
+		for (uint32_t i = 0; i < graph->nr_tables; i++) {
+			const struct jump_table *table = &graph->tables[i];
+
+			for (uint32_t k = 0; table->jump == last && k < table->nr; k++)
+				flow_to(graph, jump_table_target(context->image, table, k), state);
+		}
+		return;
+	case ARCH_FLOW_COND:
+		flow_to(graph, insn->target, state);
+		/* fall through */
+	default:
+		flow_to(graph, insn->vaddr + insn->size, state);
+	}
+}
+
+static struct swlbr_error *step_block(struct function_graph *graph,
+				      const struct value_context *context, uint32_t block,
+				      bool *new_table)
+{
+	const struct local_block *local = &graph->blocks[block];
+	struct value_state state;
+	struct value_site sites[2];
+	uint32_t last = local->first_insn + local->nr_insns - 1;
+
+	memcpy(state.reg, graph->states[block].reg, sizeof(state.reg));
+	state.nr_slots = graph->states[block].nr_slots;
+	memcpy(state.slot, graph->states[block].slot, state.nr_slots * sizeof(state.slot[0]));
+	for (uint32_t i = local->first_insn; i <= last; i++) {
+		if (graph->insns[i].flow == ARCH_FLOW_INDIRECT_JUMP) {
+			struct value target =
+				value_jump_target(context, &state, &graph->insns[i]);
+
+			if (target.kind == VALUE_TABLE64 || target.kind == VALUE_JUMP32) {
+				struct swlbr_error *error =
+					add_table(graph, context, i, &target, new_table);
+
+				if (error)
+					return error;
+			}
+		}
+		value_state_step(context, &state, &graph->insns[i], sites);
+	}
+	flow_on(graph, context, last, &state);
+	return NULL;
+}
+
+/* Until no state changes. @new_table: the blocks have to be made anew. */
+static struct swlbr_error *propagate(struct function_graph *graph,
+				     const struct value_context *context, bool *new_table)
+{
+	bool again = true;
+
+	while (again) {
+		again = false;
+		for (uint32_t i = 0; i < graph->nr_blocks; i++) {
+			struct swlbr_error *error;
+
+			if (!graph->dirty[i])
+				continue;
+			graph->dirty[i] = false;
+			again = true;
+			error = step_block(graph, context, i, new_table);
+			if (error)
+				return error;
+		}
+	}
+	return NULL;
+}
+
+static struct swlbr_error *reset_states(struct function_graph *graph)
+{
+	bool *dirty = realloc(graph->dirty, graph->nr_blocks + 1);
+	struct swlbr_error *error;
+
+	if (!dirty)
+		return swlbr_error_no_memory();
+	graph->dirty = dirty;
+	error = grow(&graph->states, &graph->max_states, graph->nr_blocks, sizeof(*graph->states));
+	if (error)
+		return error;
+	for (uint32_t i = 0; i < graph->nr_blocks; i++) {
+		graph->states[i].reached = false;
+		graph->states[i].nr_slots = 0;
+		dirty[i] = false;
+	}
+	return NULL;
+}
+
+static struct swlbr_error *propagate_all(struct function_graph *graph,
+					 const struct value_context *context, bool *new_table)
+{
+	struct swlbr_error *error = reset_states(graph);
+
+	if (error)
+		return error;
+	value_state_enter(context, &graph->states[0]);
+	graph->dirty[0] = true;
+	error = propagate(graph, context, new_table);
+	/* What nothing leads to: landing pads, targets of tables that were not found. */
+	for (uint32_t i = 0; !error && !*new_table && i < graph->nr_blocks; i++) {
+		if (graph->states[i].reached)
+			continue;
+		value_state_forget(&graph->states[i]);
+		graph->dirty[i] = true;
+		error = propagate(graph, context, new_table);
+	}
+	return error;
+}
+
+static struct swlbr_error *read_sites(struct function_graph *graph,
+				      const struct value_context *context)
+{
+	graph->nr_sites = 0;
+	for (uint32_t b = 0; b < graph->nr_blocks; b++) {
+		struct local_block *block = &graph->blocks[b];
+		struct value_state *state = &graph->states[b]; /* not needed any more after this */
+
+		block->first_site = graph->nr_sites;
+		for (uint32_t i = 0; i < block->nr_insns; i++) {
+			const struct arch_insn *insn = &graph->insns[block->first_insn + i];
+			struct value_site sites[2];
+			unsigned int nr = value_state_step(context, state, insn, sites);
+			struct swlbr_error *error = grow(&graph->sites, &graph->max_sites,
+							 graph->nr_sites + 2, sizeof(*graph->sites));
+
+			if (error)
+				return error;
+			for (unsigned int k = 0; k < nr; k++)
+				graph->sites[graph->nr_sites++] =
+					(struct local_site){ insn->vaddr, sites[k] };
+		}
+		block->nr_sites = graph->nr_sites - block->first_site;
+	}
+	return NULL;
+}
+
+struct swlbr_error *function_graph_build(struct function_graph *graph,
+					 const struct value_context *context,
+					 const struct code_range *range)
+{
+	struct swlbr_error *error;
+	bool new_table = true;
+
+	graph->range = *range;
+	graph->nr_tables = graph->nr_blocks = graph->nr_sites = 0;
+	error = decode(graph, context);
+	if (error || !graph->nr_insns)
+		return error;
+	error = find_leaders(graph);
+	for (unsigned int round = 0; !error && new_table && round < MAX_ROUNDS; round++) {
+		new_table = false;
+		error = make_blocks(graph);
+		if (!error)
+			error = propagate_all(graph, context, &new_table);
+	}
+	return error ? error : read_sites(graph, context);
+}
+
+void function_graph_deinit(struct function_graph *graph)
+{
+	free(graph->insns);
+	free(graph->leader);
+	free(graph->insn_at);
+	free(graph->blocks);
+	free(graph->block_of);
+	free(graph->tables);
+	free(graph->sites);
+	free(graph->states);
+	free(graph->dirty);
+}

@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include <string.h>
+
+#include "values.h"
+
+static const struct value unknown = { .kind = VALUE_UNKNOWN };
+
+static struct value constant(int64_t v)
+{
+	return (struct value){ .kind = VALUE_CONST, .v = v };
+}
+
+static struct value plus(struct value value, int64_t n)
+{
+	value.v = (int64_t)((uint64_t)value.v + (uint64_t)n);
+	return value;
+}
+
+static bool same(const struct value *a, const struct value *b)
+{
+	return a->kind == b->kind && a->v == b->v && a->k == b->k;
+}
+
+static struct value count_plus(struct value count, struct value other)
+{
+	if (other.kind == VALUE_CONST && other.v > -1000 && other.v < 1000000)
+		count.k += (int32_t)other.v;
+	else if (other.kind == VALUE_BOOL && count.kind == VALUE_COUNT && !count.k)
+		count.kind = VALUE_COUNT_BOOL;
+	else
+		count.kind = VALUE_COUNT_SUM;
+	return count;
+}
+
+static bool is_count(const struct value *value)
+{
+	return value->kind >= VALUE_COUNT;
+}
+
+/* @a + @b, where the more telling kind is made the left one. */
+static struct value add(struct value a, struct value b)
+{
+	if (is_count(&b) || (b.kind == VALUE_CONST && !is_count(&a))) {
+		struct value swap = a;
+
+		a = b;
+		b = swap;
+	}
+	if (is_count(&a))
+		return is_count(&b) ? unknown : count_plus(a, b);
+	if (a.kind != VALUE_CONST)
+		return unknown;
+	switch (b.kind) {
+	case VALUE_CONST:
+	case VALUE_BIASED:
+	case VALUE_STACK:
+	case VALUE_INDEXED:
+		return plus(b, a.v);
+	case VALUE_TABLE32:
+		return a.v == b.v ? (struct value){ .kind = VALUE_JUMP32, .v = b.v } : unknown;
+	case VALUE_UNKNOWN:
+	case VALUE_BOOL:
+		return (struct value){ .kind = VALUE_INDEXED, .v = a.v };
+	default:
+		return unknown;
+	}
+}
+
+static struct value scaled(struct value value, unsigned int scale)
+{
+	if (scale <= 1)
+		return value;
+	if (value.kind == VALUE_CONST)
+		return constant((int64_t)((uint64_t)value.v * scale));
+	return unknown;
+}
+
+static struct value get(const struct value_state *state, uint8_t reg)
+{
+	return reg < ARCH_REGISTERS ? state->reg[reg] : unknown;
+}
+
+static void set(struct value_state *state, uint8_t reg, struct value value)
+{
+	if (reg < ARCH_REGISTERS)
+		state->reg[reg] = value;
+}
+
+/* base + index * scale + disp */
+static struct value address_of(const struct value_state *state, const struct arch_insn *insn)
+{
+	struct value address = constant(insn->disp);
+
+	if (insn->base != ARCH_NO_REGISTER)
+		address = add(address, get(state, insn->base));
+	if (insn->index != ARCH_NO_REGISTER)
+		address = add(address, scaled(get(state, insn->index), insn->scale));
+	return address;
+}
+
+/* True if @address is a counter's, which @counter_ret is told. */
+static bool is_counter(const struct value_context *context, const struct value *address,
+		       uint64_t *counter_ret)
+{
+	uint64_t offset = (uint64_t)address->v - context->counters.vaddr;
+
+	if ((address->kind != VALUE_CONST && address->kind != VALUE_BIASED) ||
+	    offset >= context->counters.size || offset % 8)
+		return false;
+	*counter_ret = offset / 8;
+	return true;
+}
+
+static struct value_slot *find_slot(struct value_state *state, int64_t offset)
+{
+	for (unsigned int i = 0; i < state->nr_slots; i++) {
+		if (state->slot[i].offset == offset)
+			return &state->slot[i];
+	}
+	return NULL;
+}
+
+static bool worth_a_slot(const struct value *value)
+{
+	return value->kind > VALUE_UNKNOWN && value->kind != VALUE_BOOL;
+}
+
+static void store_slot(struct value_state *state, int64_t offset, struct value value)
+{
+	struct value_slot *slot = find_slot(state, offset);
+
+	if (!worth_a_slot(&value)) {
+		if (slot)
+			*slot = state->slot[--state->nr_slots];
+		return;
+	}
+	if (!slot && state->nr_slots < VALUE_SLOTS)
+		slot = &state->slot[state->nr_slots++];
+	if (slot)
+		*slot = (struct value_slot){ .offset = offset, .value = value };
+}
+
+static struct value load_slot(struct value_state *state, int64_t offset)
+{
+	const struct value_slot *slot = find_slot(state, offset);
+
+	return slot ? slot->value : unknown;
+}
+
+static struct value load_fixed(const struct value_context *context, uint64_t vaddr,
+			       const struct arch_insn *insn)
+{
+	uint64_t word;
+	uint32_t half;
+
+	if (vaddr == context->bias_vaddr && vaddr && insn->mem_size == 8)
+		return (struct value){ .kind = VALUE_BIASED };
+	if (!memory_image_is_constant(context->image, vaddr)) {
+		if (context->bias_vaddr || insn->mem_size != 8)
+			return unknown;
+		return (struct value){ .kind = VALUE_BIASED };
+	}
+	if (insn->mem_size == 8 && memory_image_u64(context->image, vaddr, &word))
+		return constant((int64_t)word);
+	if (insn->mem_size == 4 && memory_image_u32(context->image, vaddr, &half))
+		return constant(insn->sign_extend ? (int64_t)(int32_t)half : (int64_t)half);
+	return unknown;
+}
+
+static struct value load(const struct value_context *context, struct value_state *state,
+			 const struct arch_insn *insn)
+{
+	struct value address = address_of(state, insn);
+	uint64_t counter;
+
+	if (insn->mem_size == 8 && is_counter(context, &address, &counter))
+		return (struct value){ .kind = VALUE_COUNT, .v = (int64_t)counter };
+	switch (address.kind) {
+	case VALUE_CONST:
+		return load_fixed(context, (uint64_t)address.v, insn);
+	case VALUE_STACK:
+		return insn->mem_size == 8 ? load_slot(state, address.v) : unknown;
+	case VALUE_INDEXED:
+		if (!memory_image_is_constant(context->image, (uint64_t)address.v))
+			return unknown;
+		if (insn->mem_size == 4 && insn->sign_extend)
+			return (struct value){ .kind = VALUE_TABLE32, .v = address.v };
+		if (insn->mem_size == 8)
+			return (struct value){ .kind = VALUE_TABLE64, .v = address.v };
+		return unknown;
+	default:
+		return unknown;
+	}
+}
+
+static unsigned int site(struct value_site *ret, uint64_t counter, struct value added)
+{
+	*ret = (struct value_site){ .counter = counter, .kind = SITE_SUM };
+	if (added.kind == VALUE_CONST) {
+		ret->k = added.v;
+		ret->kind = added.v == 1 ? SITE_ONE : SITE_CONSTANT;
+	} else if (added.kind == VALUE_BOOL) {
+		ret->kind = SITE_SELECT;
+	}
+	return 1;
+}
+
+static struct value source_of(const struct value_state *state, const struct arch_insn *insn)
+{
+	return insn->src == ARCH_NO_REGISTER ? constant(insn->imm) : get(state, insn->src);
+}
+
+/* What the value of a register that is stored to its own counter has added to it. */
+static struct value added_to(const struct value *count)
+{
+	switch (count->kind) {
+	case VALUE_COUNT:
+		return constant(count->k);
+	case VALUE_COUNT_BOOL:
+		return (struct value){ .kind = VALUE_BOOL };
+	default:
+		return unknown;
+	}
+}
+
+static unsigned int store(const struct value_context *context, struct value_state *state,
+			  const struct arch_insn *insn, struct value_site sites[2])
+{
+	struct value address = address_of(state, insn), value = source_of(state, insn);
+	uint64_t counter;
+
+	if (address.kind == VALUE_STACK) {
+		store_slot(state, address.v, insn->mem_size == 8 ? value : unknown);
+		return 0;
+	}
+	if (insn->mem_size != 8 || !is_counter(context, &address, &counter))
+		return 0;
+	if (is_count(&value) && (uint64_t)value.v == counter)
+		return site(sites, counter, added_to(&value));
+	return site(sites, counter, unknown);
+}
+
+static unsigned int add_to_memory(const struct value_context *context, struct value_state *state,
+				  const struct arch_insn *insn, struct value_site sites[2])
+{
+	struct value address = address_of(state, insn), value = source_of(state, insn);
+	uint64_t counter;
+
+	if (insn->op == ARCH_OP_ADD_FLAG)
+		value = (struct value){ .kind = VALUE_BOOL };
+	if (is_counter(context, &address, &counter))
+		return site(sites, counter, value);
+	if (address.kind == VALUE_STACK)
+		store_slot(state, address.v, unknown);
+	return 0;
+}
+
+static struct value masked(struct value value, int64_t mask)
+{
+	if (value.kind == VALUE_CONST || value.kind == VALUE_STACK) {
+		value.v &= mask; /* a stack pointer being aligned */
+		return value;
+	}
+	return mask == 1 ? (struct value){ .kind = VALUE_BOOL } : unknown;
+}
+
+static struct value extended(struct value value, unsigned int size)
+{
+	if (value.kind == VALUE_BOOL)
+		return value;
+	if (value.kind == VALUE_CONST && size < 8)
+		return constant((int64_t)((uint64_t)value.v & ((1ULL << (8 * size)) - 1)));
+	return unknown;
+}
+
+static void clobber(struct value_state *state, uint32_t registers)
+{
+	while (registers) {
+		state->reg[__builtin_ctz(registers)] = unknown;
+		registers &= registers - 1;
+	}
+}
+
+/* What @insn puts in its destination register. */
+static struct value result_of(const struct value_context *context, struct value_state *state,
+			      const struct arch_insn *insn)
+{
+	switch (insn->op) {
+	case ARCH_OP_MOVE:
+		return get(state, insn->src);
+	case ARCH_OP_CONST:
+		return constant(insn->imm);
+	case ARCH_OP_ADDRESS:
+		return address_of(state, insn);
+	case ARCH_OP_LOAD:
+		return load(context, state, insn);
+	case ARCH_OP_ADD:
+		return add(get(state, insn->dst), source_of(state, insn));
+	case ARCH_OP_ADD_LOAD:
+		return add(get(state, insn->dst), load(context, state, insn));
+	case ARCH_OP_FLAG:
+		return (struct value){ .kind = VALUE_BOOL };
+	case ARCH_OP_AND:
+		return masked(get(state, insn->dst), insn->imm);
+	case ARCH_OP_EXTEND:
+		return extended(get(state, insn->src), insn->mem_size);
+	default:
+		return unknown;
+	}
+}
+
+static void push(const struct value_context *context, struct value_state *state,
+		 const struct arch_insn *insn)
+{
+	struct value *sp = &state->reg[context->arch->stack_pointer];
+
+	if (sp->kind != VALUE_STACK)
+		return;
+	*sp = plus(*sp, -8);
+	store_slot(state, sp->v, get(state, insn->src));
+}
+
+static void pop(const struct value_context *context, struct value_state *state,
+		const struct arch_insn *insn)
+{
+	struct value *sp = &state->reg[context->arch->stack_pointer];
+	struct value value = unknown;
+
+	if (sp->kind == VALUE_STACK) {
+		value = load_slot(state, sp->v);
+		*sp = plus(*sp, 8);
+	}
+	set(state, insn->dst, value);
+}
+
+unsigned int value_state_step(const struct value_context *context, struct value_state *state,
+			      const struct arch_insn *insn, struct value_site sites[2])
+{
+	struct value value;
+
+	if (insn->flow == ARCH_FLOW_CALL || insn->flow == ARCH_FLOW_INDIRECT_CALL) {
+		clobber(state, context->arch->call_clobbered);
+		return 0;
+	}
+	switch (insn->op) {
+	case ARCH_OP_STORE:
+		return store(context, state, insn, sites);
+	case ARCH_OP_ADD_MEM:
+	case ARCH_OP_ADD_FLAG:
+		return add_to_memory(context, state, insn, sites);
+	case ARCH_OP_PUSH:
+		push(context, state, insn);
+		return 0;
+	case ARCH_OP_POP:
+		pop(context, state, insn);
+		return 0;
+	case ARCH_OP_OTHER:
+		clobber(state, insn->clobbers);
+		return 0;
+	default:
+		value = result_of(context, state, insn);
+		clobber(state, insn->clobbers);
+		set(state, insn->dst, value);
+		return 0;
+	}
+}
+
+struct value value_jump_target(const struct value_context *context,
+			       const struct value_state *state, const struct arch_insn *insn)
+{
+	struct value_state copy;
+
+	if (!insn->has_memory)
+		return insn->src == ARCH_NO_REGISTER ? unknown : get(state, insn->src);
+	copy.nr_slots = 0;
+	memcpy(copy.reg, state->reg, sizeof(copy.reg));
+	return load(context, &copy, insn);
+}
+
+void value_state_forget(struct value_state *state)
+{
+	for (unsigned int i = 0; i < ARCH_REGISTERS; i++)
+		state->reg[i] = unknown;
+	state->nr_slots = 0;
+	state->reached = true;
+}
+
+void value_state_enter(const struct value_context *context, struct value_state *state)
+{
+	value_state_forget(state);
+	state->reg[context->arch->stack_pointer] = (struct value){ .kind = VALUE_STACK };
+}
+
+bool value_state_meet(struct value_state *into, const struct value_state *from)
+{
+	bool changed = false;
+	unsigned int kept = 0;
+
+	if (!into->reached) {
+		memcpy(into->reg, from->reg, sizeof(into->reg));
+		memcpy(into->slot, from->slot, from->nr_slots * sizeof(into->slot[0]));
+		into->nr_slots = from->nr_slots;
+		into->reached = true;
+		return true;
+	}
+	for (unsigned int i = 0; i < ARCH_REGISTERS; i++) {
+		if (into->reg[i].kind != VALUE_UNKNOWN && !same(&into->reg[i], &from->reg[i])) {
+			into->reg[i] = unknown;
+			changed = true;
+		}
+	}
+	for (unsigned int i = 0; i < into->nr_slots; i++) {
+		const struct value_slot *other =
+			find_slot((struct value_state *)from, into->slot[i].offset);
+
+		if (other && same(&other->value, &into->slot[i].value))
+			into->slot[kept++] = into->slot[i];
+	}
+	changed |= kept != into->nr_slots;
+	into->nr_slots = kept;
+	return changed;
+}
