@@ -125,15 +125,6 @@ static struct swlbr_error *add_sites(struct builder *builder, const struct local
 	return NULL;
 }
 
-static bool is_padding(const struct function_graph *graph, const struct local_block *local)
-{
-	for (uint32_t i = 0; i < local->nr_insns; i++) {
-		if (!graph->insns[local->first_insn + i].is_nop)
-			return false;
-	}
-	return true;
-}
-
 static struct swlbr_error *add_block(struct builder *builder, const struct local_block *local)
 {
 	struct swlbr_branch_map *map = builder->map;
@@ -153,7 +144,7 @@ static struct swlbr_error *add_block(struct builder *builder, const struct local
 		.end = last->vaddr + last->size,
 		.function = (uint32_t)map->nr_functions - 1,
 		.callee = SWLBR_NONE,
-		.padding = is_padding(&builder->graph, local),
+		.padding = function_graph_is_padding(&builder->graph, local),
 	};
 	error = add_edges(builder, local);
 	return error ? error : add_sites(builder, local);

@@ -327,6 +327,15 @@ static struct swlbr_error *reset_states(struct function_graph *graph)
 	return NULL;
 }
 
+bool function_graph_is_padding(const struct function_graph *graph, const struct local_block *block)
+{
+	for (uint32_t i = 0; i < block->nr_insns; i++) {
+		if (!graph->insns[block->first_insn + i].is_nop)
+			return false;
+	}
+	return true;
+}
+
 static struct swlbr_error *propagate_all(struct function_graph *graph,
 					 const struct value_context *context, bool *new_table)
 {
@@ -339,7 +348,7 @@ static struct swlbr_error *propagate_all(struct function_graph *graph,
 	error = propagate(graph, context, new_table);
 	/* What nothing leads to: landing pads, targets of tables that were not found. */
 	for (uint32_t i = 0; !error && !*new_table && i < graph->nr_blocks; i++) {
-		if (graph->states[i].reached)
+		if (graph->states[i].reached || function_graph_is_padding(graph, &graph->blocks[i]))
 			continue;
 		value_state_forget(&graph->states[i]);
 		graph->dirty[i] = true;
@@ -357,6 +366,9 @@ static struct swlbr_error *read_sites(struct function_graph *graph,
 		struct value_state *state = &graph->states[b]; /* not needed any more after this */
 
 		block->first_site = graph->nr_sites;
+		block->nr_sites = 0;
+		if (!state->reached)
+			continue;
 		for (uint32_t i = 0; i < block->nr_insns; i++) {
 			const struct arch_insn *insn = &graph->insns[block->first_insn + i];
 			struct value_site sites[2];

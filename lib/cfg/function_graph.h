@@ -56,6 +56,9 @@ uint32_t function_graph_insn_at(const struct function_graph *graph, uint64_t vad
 const struct arch_insn *function_graph_last_insn(const struct function_graph *graph,
 						 const struct local_block *block);
 
+/* True if @block is nothing but nops. */
+bool function_graph_is_padding(const struct function_graph *graph, const struct local_block *block);
+
 /* Where entry @i of @table leads. */
 uint64_t jump_table_target(const struct memory_image *image, const struct jump_table *table,
 			   uint32_t i);

@@ -120,8 +120,11 @@ static struct value_slot *find_slot(struct value_state *state, int64_t offset)
 	return NULL;
 }
 
+/* Spilled addresses are; the small numbers of the program are not. */
 static bool worth_a_slot(const struct value *value)
 {
+	if (value->kind == VALUE_CONST)
+		return (uint64_t)value->v >= 4096;
 	return value->kind > VALUE_UNKNOWN && value->kind != VALUE_BOOL;
 }
 
