@@ -81,6 +81,9 @@ struct swlbr_error *convert_perfdata(struct convert *convert, const char *path);
 struct swlbr_error *convert_perfdata_edges(struct convert *convert,
 					   struct swlbr_edge_profile *edges, const char *path);
 
+/* Add what the counters of convert->set say of branches to @edges; the set is empty then. */
+struct swlbr_error *convert_flow(struct convert *convert, struct swlbr_edge_profile *edges);
+
 /* Add a .profraw to the set. */
 struct swlbr_error *convert_profraw(struct convert *convert, const char *path);
 

@@ -62,10 +62,7 @@ static struct swlbr_error *add_file(struct convert *convert, struct swlbr_edge_p
 	if (error)
 		return error;
 	if (is_profraw)
-		return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
-					  "%s: a raw profile has counters and no branches; convert "
-					  "it to llvm-profdata",
-					  path);
+		return convert_profraw(convert, path);
 	return swlbr_error_create(SWLBR_ERROR_FORMAT,
 				  "%s: neither a perf.data nor an edge profile (at offset 0)",
 				  path);
@@ -93,6 +90,8 @@ struct swlbr_error *convert_run_edges(struct convert *convert)
 		return error;
 	for (size_t i = 0; !error && i < convert->nr_inputs; i++)
 		error = add_file(convert, edges, convert->inputs[i]);
+	if (!error)
+		error = convert_flow(convert, edges);
 	if (!error)
 		error = check_not_empty(convert, edges);
 	if (!error)

@@ -453,6 +453,12 @@ void swlbr_profraw_totals(const struct swlbr_profraw *profile, struct swlbr_prof
 	}
 }
 
+size_t swlbr_profraw_counters(const struct swlbr_profraw *profile, const uint64_t **ret)
+{
+	*ret = profile->counters;
+	return profile->nr_counters;
+}
+
 void swlbr_profraw_build_id(const struct swlbr_profraw *profile, struct swlbr_build_id *ret)
 {
 	*ret = (struct swlbr_build_id){ 0 };

@@ -74,6 +74,9 @@ struct swlbr_profraw_totals {
 };
 void swlbr_profraw_totals(const struct swlbr_profraw *profile, struct swlbr_profraw_totals *ret);
 
+/** All counters, in the order of the counters section; @ret is the profile's. Returns their number. */
+size_t swlbr_profraw_counters(const struct swlbr_profraw *profile, const uint64_t **ret);
+
 /** The binary's build-id; size 0 if the profile has none. */
 void swlbr_profraw_build_id(const struct swlbr_profraw *profile, struct swlbr_build_id *ret);
 

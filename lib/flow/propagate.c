@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * A row with one open variable decides it. A row whose open variables all count to the same side
+ * and have nothing left to add up to decides that all are 0. Rows that come out negative, or end
+ * with something left over, disagree with the others: counts are never negative, so 0 is taken, and
+ * what is left over is summed up.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "solver.h"
+
+struct swlbr_error *flow_state_init(struct flow_state *state, const struct flow_system *system,
+				    const uint64_t *counters)
+{
+	*state = (struct flow_state){ .system = system };
+	state->value = calloc(system->nr_vars + 1, sizeof(*state->value));
+	state->known = calloc(system->nr_vars + 1, sizeof(*state->known));
+	state->rest = calloc(system->nr_rows + 1, sizeof(*state->rest));
+	state->open = calloc(system->nr_rows + 1, sizeof(*state->open));
+	if (!state->value || !state->known || !state->rest || !state->open)
+		return swlbr_error_no_memory();
+	for (size_t row = 0; row < system->nr_rows; row++) {
+		state->open[row] = system->row_start[row + 1] - system->row_start[row];
+		if (system->row_counter[row] != SWLBR_NONE)
+			state->rest[row] = (double)counters[system->row_counter[row]];
+	}
+	return NULL;
+}
+
+void flow_state_deinit(struct flow_state *state)
+{
+	free(state->value);
+	free(state->known);
+	free(state->rest);
+	free(state->open);
+}
+
+struct queue {
+	uint32_t *row;
+	bool *queued;
+	size_t nr, at, max;
+};
+
+static void push(struct queue *queue, uint32_t row)
+{
+	if (queue->queued[row])
+		return;
+	queue->queued[row] = true;
+	queue->row[queue->nr++ % queue->max] = row;
+}
+
+static void decide(struct flow_state *state, struct queue *queue, uint32_t var, double value)
+{
+	const struct flow_system *system = state->system;
+
+	state->known[var] = true;
+	state->value[var] = value;
+	for (uint32_t i = system->var_start[var]; i < system->var_start[var + 1]; i++) {
+		uint32_t row = system->var_rows[i];
+
+		for (uint32_t k = system->row_start[row]; k < system->row_start[row + 1]; k++) {
+			if (system->terms[k].var == var)
+				state->rest[row] -= value * system->terms[k].coefficient;
+		}
+		state->open[row]--;
+		push(queue, row);
+	}
+}
+
+/* +1 or -1 if all open terms have that sign, else 0. */
+static int sign_of_open(const struct flow_state *state, uint32_t row)
+{
+	const struct flow_system *system = state->system;
+	int sign = 0;
+
+	for (uint32_t i = system->row_start[row]; i < system->row_start[row + 1]; i++) {
+		int one = system->terms[i].coefficient > 0 ? 1 : -1;
+
+		if (state->known[system->terms[i].var])
+			continue;
+		if (sign && one != sign)
+			return 0;
+		sign = one;
+	}
+	return sign;
+}
+
+static void look_at(struct flow_state *state, struct queue *queue, uint32_t row)
+{
+	const struct flow_system *system = state->system;
+	double rest = state->rest[row];
+	int sign;
+
+	if (!state->open[row]) {
+		state->moved += fabs(rest);
+		return;
+	}
+	if (state->open[row] > 1) {
+		sign = sign_of_open(state, row);
+		if (!sign || rest * sign > 0.5)
+			return;
+		for (uint32_t i = system->row_start[row]; i < system->row_start[row + 1]; i++) {
+			if (!state->known[system->terms[i].var])
+				decide(state, queue, system->terms[i].var, 0);
+		}
+		return;
+	}
+	for (uint32_t i = system->row_start[row]; i < system->row_start[row + 1]; i++) {
+		const struct flow_term *term = &system->terms[i];
+
+		if (state->known[term->var])
+			continue;
+		rest /= term->coefficient;
+		decide(state, queue, term->var, rest > 0 ? rest : 0);
+		return;
+	}
+}
+
+struct swlbr_error *flow_propagate(struct flow_state *state)
+{
+	const struct flow_system *system = state->system;
+	struct queue queue = { .max = system->nr_rows + 1 };
+
+	queue.row = calloc(queue.max, sizeof(*queue.row));
+	queue.queued = calloc(queue.max, sizeof(*queue.queued));
+	if (!queue.row || !queue.queued) {
+		free(queue.row);
+		free(queue.queued);
+		return swlbr_error_no_memory();
+	}
+	/* Counters first: what they say is exact. */
+	for (uint32_t row = (uint32_t)system->nr_rows; row-- > 0;)
+		push(&queue, row);
+	while (queue.at < queue.nr) {
+		uint32_t row = queue.row[queue.at++ % queue.max];
+
+		queue.queued[row] = false;
+		look_at(state, &queue, row);
+	}
+	free(queue.row);
+	free(queue.queued);
+	return NULL;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#ifndef SWLBR_FLOW_SOLVER_H
+#define SWLBR_FLOW_SOLVER_H
+
+#include "system.h"
+
+/* Values of the variables while they are found. */
+struct flow_state {
+	const struct flow_system *system;
+	double *value;	   /* per variable */
+	bool *known;	   /* decided */
+	double *rest;	   /* per row: what the unknown variables have to add up to */
+	uint32_t *open;	   /* per row: terms with unknown variables */
+	double moved;	   /* sum of what rows disagreed by */
+};
+
+struct swlbr_error *flow_state_init(struct flow_state *state, const struct flow_system *system,
+				    const uint64_t *counters);
+void flow_state_deinit(struct flow_state *state);
+
+/* Decide what follows row by row, in linear time. */
+struct swlbr_error *flow_propagate(struct flow_state *state);
+
+/*
+ * Find values for the variables that are still open, of those that satisfy their rows the nearest
+ * to what they hold now (all above 0), in proportion.
+ */
+struct swlbr_error *flow_balance(struct flow_state *state);
+
+#endif

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include <stdlib.h>
+#include <string.h>
+
+#include "system.h"
+
+struct maker {
+	struct flow_system *system;
+	const struct swlbr_branch_map *map;
+	size_t max_terms, max_rows;
+	uint32_t *in_start, *in_edge; /* edges into each block */
+	uint32_t *call_start, *caller; /* blocks that call each function */
+	bool *called_outside; /* per function: by code that has no counters */
+};
+
+static struct swlbr_error *add_term(struct maker *maker, uint32_t var, int64_t coefficient)
+{
+	struct flow_system *system = maker->system;
+
+	if (system->nr_terms == maker->max_terms) {
+		size_t max = maker->max_terms ? maker->max_terms + maker->max_terms / 2 : 4096;
+		struct flow_term *grown = reallocarray(system->terms, max, sizeof(*grown));
+
+		if (!grown)
+			return swlbr_error_no_memory();
+		system->terms = grown;
+		maker->max_terms = max;
+	}
+	system->terms[system->nr_terms++] =
+		(struct flow_term){ .var = var, .coefficient = (int32_t)coefficient };
+	return NULL;
+}
+
+/* The terms added since the last row are one row. */
+static struct swlbr_error *end_row(struct maker *maker, uint32_t counter)
+{
+	struct flow_system *system = maker->system;
+
+	if (system->nr_rows == maker->max_rows) {
+		size_t max = maker->max_rows ? maker->max_rows + maker->max_rows / 2 : 4096;
+		uint32_t *starts = reallocarray(system->row_start, max + 1, sizeof(*starts));
+		uint32_t *counters;
+
+		if (!starts)
+			return swlbr_error_no_memory();
+		system->row_start = starts;
+		counters = reallocarray(system->row_counter, max, sizeof(*counters));
+		if (!counters)
+			return swlbr_error_no_memory();
+		system->row_counter = counters;
+		maker->max_rows = max;
+		starts[0] = 0;
+	}
+	if (system->nr_rows && system->row_start[system->nr_rows] == system->nr_terms)
+		return NULL; /* nothing in it */
+	system->row_counter[system->nr_rows++] = counter;
+	system->row_start[system->nr_rows] = (uint32_t)system->nr_terms;
+	return NULL;
+}
+
+static uint32_t new_slack(struct maker *maker)
+{
+	return (uint32_t)maker->system->nr_vars++;
+}
+
+/* Code of functions without counters is not part of the system. */
+static bool is_counted(const struct swlbr_branch_map *map, uint32_t block)
+{
+	return map->functions[map->blocks[block].function].instrumented;
+}
+
+static struct swlbr_error *index_edges(struct maker *maker)
+{
+	const struct swlbr_branch_map *map = maker->map;
+	uint32_t *start = calloc(map->nr_blocks + 2, sizeof(*start));
+	uint32_t *edges = calloc(map->nr_edges + 1, sizeof(*edges));
+
+	maker->in_start = start;
+	maker->in_edge = edges;
+	if (!start || !edges)
+		return swlbr_error_no_memory();
+	for (size_t i = 0; i < map->nr_edges; i++)
+		start[map->edges[i].to + 2]++;
+	for (size_t i = 2; i < map->nr_blocks + 2; i++)
+		start[i] += start[i - 1];
+	for (size_t i = 0; i < map->nr_edges; i++)
+		edges[start[map->edges[i].to + 1]++] = (uint32_t)i;
+	return NULL;
+}
+
+static struct swlbr_error *index_calls(struct maker *maker)
+{
+	const struct swlbr_branch_map *map = maker->map;
+	uint32_t *start = calloc(map->nr_functions + 2, sizeof(*start));
+	uint32_t *caller = calloc(map->nr_blocks + 1, sizeof(*caller));
+
+	maker->call_start = start;
+	maker->caller = caller;
+	maker->called_outside = calloc(map->nr_functions + 1, sizeof(bool));
+	if (!start || !caller || !maker->called_outside)
+		return swlbr_error_no_memory();
+	for (size_t i = 0; i < map->nr_blocks; i++) {
+		if (map->blocks[i].callee == SWLBR_NONE)
+			continue;
+		if (is_counted(map, (uint32_t)i))
+			start[map->blocks[i].callee + 2]++;
+		else
+			maker->called_outside[map->blocks[i].callee] = true;
+	}
+	for (size_t i = 2; i < map->nr_functions + 2; i++)
+		start[i] += start[i - 1];
+	for (size_t i = 0; i < map->nr_blocks; i++) {
+		if (map->blocks[i].callee != SWLBR_NONE && is_counted(map, (uint32_t)i))
+			caller[start[map->blocks[i].callee + 1]++] = (uint32_t)i;
+	}
+	return NULL;
+}
+
+static struct swlbr_error *add_in_row(struct maker *maker, uint32_t b)
+{
+	const struct swlbr_branch_map *map = maker->map;
+	const struct swlbr_map_block *block = &map->blocks[b];
+	struct flow_system *system = maker->system;
+	bool first = map->functions[block->function].first_block == b;
+	bool outside = block->entered;
+	struct swlbr_error *error = NULL;
+
+	for (uint32_t i = maker->in_start[b]; !error && i < maker->in_start[b + 1]; i++) {
+		uint32_t edge = maker->in_edge[i];
+
+		if (is_counted(map, map->edges[edge].from))
+			error = add_term(maker, edge, 1);
+		else
+			outside = true;
+	}
+	if (!error && first)
+		error = add_term(maker, system->first_entry + block->function, 1);
+	if (!error && outside)
+		error = add_term(maker, new_slack(maker), 1);
+	if (!error)
+		error = add_term(maker, system->first_block + b, -1);
+	return error ? error : end_row(maker, SWLBR_NONE);
+}
+
+/* True if what comes to the end of @block may go where there is no edge. */
+static bool has_way_out(const struct swlbr_map_block *block)
+{
+	switch (block->end_kind) {
+	case SWLBR_MAP_END_RETURN:
+	case SWLBR_MAP_END_STOP:
+		return true;
+	default:
+		return block->leaves || !block->nr_edges;
+	}
+}
+
+static struct swlbr_error *add_out_row(struct maker *maker, uint32_t b)
+{
+	const struct swlbr_branch_map *map = maker->map;
+	const struct swlbr_map_block *block = &map->blocks[b];
+	bool out = has_way_out(block);
+	struct swlbr_error *error = NULL;
+
+	for (uint32_t i = 0; !error && i < block->nr_edges; i++) {
+		if (is_counted(map, map->edges[block->first_edge + i].to))
+			error = add_term(maker, block->first_edge + i, 1);
+		else
+			out = true;
+	}
+	if (!error && out)
+		error = add_term(maker, new_slack(maker), 1);
+	if (!error)
+		error = add_term(maker, maker->system->first_block + b, -1);
+	return error ? error : end_row(maker, SWLBR_NONE);
+}
+
+static struct swlbr_error *add_call_row(struct maker *maker, uint32_t f)
+{
+	const struct swlbr_map_function *function = &maker->map->functions[f];
+	struct flow_system *system = maker->system;
+	struct swlbr_error *error = NULL;
+
+	for (uint32_t i = maker->call_start[f]; !error && i < maker->call_start[f + 1]; i++)
+		error = add_term(maker, system->first_block + maker->caller[i], 1);
+	if (!error && (function->address_taken || maker->called_outside[f])) {
+		system->outside[f] = new_slack(maker);
+		error = add_term(maker, system->outside[f], 1);
+	}
+	if (!error)
+		error = add_term(maker, system->first_entry + f, -1);
+	return error ? error : end_row(maker, SWLBR_NONE);
+}
+
+static int by_counter(const void *left, const void *right)
+{
+	const struct swlbr_map_site *const *a = left, *const *b = right;
+
+	if ((*a)->counter != (*b)->counter)
+		return (*a)->counter < (*b)->counter ? -1 : 1;
+	return (*a < *b) ? -1 : *a > *b;
+}
+
+/* The sites [@from, @to) are of one counter. */
+static struct swlbr_error *add_counter_row(struct maker *maker,
+					   const struct swlbr_map_site *const *sites, size_t from,
+					   size_t to)
+{
+	struct flow_system *system = maker->system;
+	size_t first = system->nr_terms;
+	bool more = false;
+
+	for (size_t i = from; i < to; i++) {
+		const struct swlbr_map_site *site = sites[i];
+		int64_t added = site->kind == SWLBR_MAP_SITE_ONE ? 1 : site->added;
+		struct swlbr_error *error;
+
+		if (site->kind == SWLBR_MAP_SITE_SUM || site->kind == SWLBR_MAP_SITE_SELECT ||
+		    added <= 0 || added > 1000000) {
+			more = true;
+			continue;
+		}
+		if (system->nr_terms > first &&
+		    system->terms[system->nr_terms - 1].var == system->first_block + site->block) {
+			system->terms[system->nr_terms - 1].coefficient += (int32_t)added;
+			continue; /* an unrolled loop */
+		}
+		error = add_term(maker, system->first_block + site->block, added);
+		if (error)
+			return error;
+	}
+	if (more) {
+		struct swlbr_error *error = add_term(maker, new_slack(maker), 1);
+
+		if (error)
+			return error;
+	}
+	return end_row(maker, (uint32_t)sites[from]->counter);
+}
+
+static struct swlbr_error *add_counter_rows(struct maker *maker)
+{
+	const struct swlbr_branch_map *map = maker->map;
+	const struct swlbr_map_site **sites = calloc(map->nr_sites + 1, sizeof(*sites));
+	struct swlbr_error *error = NULL;
+	size_t end;
+
+	if (!sites)
+		return swlbr_error_no_memory();
+	for (size_t i = 0; i < map->nr_sites; i++)
+		sites[i] = &map->sites[i];
+	qsort(sites, map->nr_sites, sizeof(*sites), by_counter);
+	for (size_t i = 0; !error && i < map->nr_sites; i = end) {
+		for (end = i; end < map->nr_sites && sites[end]->counter == sites[i]->counter; end++)
+			;
+		error = add_counter_row(maker, sites, i, end);
+	}
+	free(sites);
+	return error;
+}
+
+static struct swlbr_error *index_rows(struct flow_system *system)
+{
+	system->var_start = calloc(system->nr_vars + 2, sizeof(*system->var_start));
+	system->var_rows = calloc(system->nr_terms + 1, sizeof(*system->var_rows));
+	if (!system->var_start || !system->var_rows)
+		return swlbr_error_no_memory();
+	for (size_t i = 0; i < system->nr_terms; i++)
+		system->var_start[system->terms[i].var + 2]++;
+	for (size_t i = 2; i < system->nr_vars + 2; i++)
+		system->var_start[i] += system->var_start[i - 1];
+	for (uint32_t row = 0; row < system->nr_rows; row++) {
+		for (uint32_t i = system->row_start[row]; i < system->row_start[row + 1]; i++)
+			system->var_rows[system->var_start[system->terms[i].var + 1]++] = row;
+	}
+	return NULL;
+}
+
+static struct swlbr_error *make(struct maker *maker)
+{
+	const struct swlbr_branch_map *map = maker->map;
+	struct swlbr_error *error = index_edges(maker);
+
+	if (!error)
+		error = index_calls(maker);
+	for (uint32_t i = 0; !error && i < map->nr_blocks; i++) {
+		if (!is_counted(map, i))
+			continue;
+		error = add_in_row(maker, i);
+		if (!error)
+			error = add_out_row(maker, i);
+	}
+	for (uint32_t i = 0; !error && i < map->nr_functions; i++) {
+		maker->system->outside[i] = SWLBR_NONE;
+		if (map->functions[i].instrumented)
+			error = add_call_row(maker, i);
+	}
+	if (!error)
+		error = add_counter_rows(maker);
+	return error ? error : index_rows(maker->system);
+}
+
+struct swlbr_error *flow_system_init(struct flow_system *system,
+				     const struct swlbr_branch_map *map)
+{
+	struct maker maker = { .system = system, .map = map };
+	struct swlbr_error *error;
+
+	*system = (struct flow_system){ 0 };
+	system->first_block = (uint32_t)map->nr_edges;
+	system->first_entry = system->first_block + (uint32_t)map->nr_blocks;
+	system->first_slack = system->first_entry + (uint32_t)map->nr_functions;
+	system->nr_vars = system->first_slack;
+	system->outside = calloc(map->nr_functions + 1, sizeof(*system->outside));
+	error = system->outside ? make(&maker) : swlbr_error_no_memory();
+	free(maker.in_start);
+	free(maker.in_edge);
+	free(maker.call_start);
+	free(maker.caller);
+	free(maker.called_outside);
+	return error;
+}
+
+void flow_system_deinit(struct flow_system *system)
+{
+	free(system->terms);
+	free(system->row_start);
+	free(system->row_counter);
+	free(system->var_rows);
+	free(system->var_start);
+	free(system->outside);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The linear equations of a branch map. Variables are counts, none negative:
+ *
+ *   edges       one each
+ *   blocks      one each
+ *   entries     one a function: its calls
+ *   slacks      what is not counted: calls from outside, ways out, sums in registers
+ *
+ * Rows, each equal to 0 or to a counter:
+ *
+ *   in          the edges into a block, and the entry of a function's first, are its count
+ *   out         the edges out of a block, and the ways out, are its count
+ *   calls       a function's entry is the counts of the blocks that call it, and calls from outside
+ *   counters    the counts of the blocks with its sites, times what they add, are its value
+ */
+#ifndef SWLBR_FLOW_SYSTEM_H
+#define SWLBR_FLOW_SYSTEM_H
+
+#include <swlbr/flow.h>
+
+struct flow_term {
+	uint32_t var;
+	int32_t coefficient;
+};
+
+struct flow_system {
+	size_t nr_vars, nr_rows, nr_terms;
+	uint32_t first_block, first_entry, first_slack; /* variables; edges begin at 0 */
+	struct flow_term *terms;			/* by row */
+	uint32_t *row_start;				/* nr_rows + 1 */
+	uint32_t *row_counter;				/* SWLBR_NONE: equal to 0 */
+	uint32_t *var_rows;				/* by variable */
+	uint32_t *var_start;				/* nr_vars + 1 */
+	uint32_t *outside; /* per function: slack of the calls from outside, or SWLBR_NONE */
+};
+
+struct swlbr_error *flow_system_init(struct flow_system *system,
+				     const struct swlbr_branch_map *map);
+void flow_system_deinit(struct flow_system *system);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#ifndef SWLBR_FLOW_H
+#define SWLBR_FLOW_H
+
+#include <swlbr/branch_map.h>
+
+/** The equations of a branch map, ready to be solved for any counter values. */
+struct swlbr_flow;
+
+/** What the counters of an interval say of the map's edges and blocks; counts are executions. */
+struct swlbr_flow_result {
+	double *edge;	    /* per edge of the map */
+	double *block;	    /* per block */
+	double *entry;	    /* per function: how often it was called */
+	double *outside;    /* per function: of these, how often by code that has no counters */
+	bool *edge_exact;   /* decided by counters and conservation alone, without a guess */
+	bool *block_exact;
+	size_t unknown;	    /* edges and blocks with counts that were not decided */
+	double moved;	    /* executions by which equations disagreed, summed: lost updates, torn
+			     * snapshots, calls that did not return */
+	double total;	    /* executions of all blocks, to compare @moved with */
+};
+
+/** @map is borrowed. Freed by swlbr_flow_destroy(). */
+struct swlbr_error *swlbr_flow_create(const struct swlbr_branch_map *map, struct swlbr_flow **ret);
+/** NULL is fine. */
+void swlbr_flow_destroy(struct swlbr_flow *flow);
+
+/**
+ * Solve for @counters (map->nr_counters increments). What the counters leave open is split as
+ * @prior has it (the result of a longer run of the same binary), or in proportion to the flow
+ * around it where @prior is NULL. @result is the caller's, cleared by swlbr_flow_result_deinit().
+ */
+struct swlbr_error *swlbr_flow_solve(struct swlbr_flow *flow, const uint64_t *counters,
+				     const struct swlbr_flow_result *prior,
+				     struct swlbr_flow_result *result);
+void swlbr_flow_result_deinit(struct swlbr_flow_result *result);
+
+#endif
