@@ -39,14 +39,10 @@ static const char *const edge_names[] = {
 };
 
 static const char *const end_names[] = {
-	[SWLBR_MAP_END_NONE] = "falls through",
-	[SWLBR_MAP_END_COND] = "conditional branch",
-	[SWLBR_MAP_END_JUMP] = "jump",
-	[SWLBR_MAP_END_INDIRECT_JUMP] = "indirect jump",
-	[SWLBR_MAP_END_CALL] = "call",
-	[SWLBR_MAP_END_INDIRECT_CALL] = "indirect call",
-	[SWLBR_MAP_END_RETURN] = "return",
-	[SWLBR_MAP_END_STOP] = "trap",
+	[SWLBR_MAP_END_NONE] = "falls through", [SWLBR_MAP_END_COND] = "conditional branch",
+	[SWLBR_MAP_END_JUMP] = "jump",		[SWLBR_MAP_END_INDIRECT_JUMP] = "indirect jump",
+	[SWLBR_MAP_END_CALL] = "call",		[SWLBR_MAP_END_INDIRECT_CALL] = "indirect call",
+	[SWLBR_MAP_END_RETURN] = "return",	[SWLBR_MAP_END_STOP] = "trap",
 };
 
 static const char *const site_names[] = {
@@ -158,7 +154,8 @@ static void list_missing(const struct swlbr_counters *counters, const bool *has)
 		for (uint64_t k = 0; k < function->nr_counters; k++)
 			missing += !has[function->first_counter + k];
 		if (missing && missing < function->nr_counters)
-			printf("  function record %zu (0x%" PRIx64 "): %" PRIu64 " of %u counters\n",
+			printf("  function record %zu (0x%" PRIx64 "): %" PRIu64
+			       " of %u counters\n",
 			       i, function->function_pointer, missing, function->nr_counters);
 	}
 }

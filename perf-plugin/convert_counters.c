@@ -76,8 +76,7 @@ static struct swlbr_error *check_not_empty(const struct convert *convert,
 		convert->inputs[0], more);
 }
 
-static void print_summary(const struct convert *convert,
-			  const struct swlbr_profraw_totals *totals)
+static void print_summary(const struct convert *convert, const struct swlbr_profraw_totals *totals)
 {
 	char processes[64] = "", damaged[64] = "";
 

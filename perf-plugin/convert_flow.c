@@ -39,8 +39,9 @@ static struct swlbr_error *add_map(struct swlbr_edge_profile *edges,
 		return error;
 	error = swlbr_flow_edges(map, &result, path, edges);
 	if (!error && result.moved > result.total * 0.01)
-		cmd_warn("%s: the counters disagree by %.1f %% of what ran: lost updates of threads, or calls that did not return",
-			 path, 100 * result.moved / result.total);
+		cmd_warn(
+			"%s: the counters disagree by %.1f %% of what ran: lost updates of threads, or calls that did not return",
+			path, 100 * result.moved / result.total);
 	swlbr_flow_result_deinit(&result);
 	return error;
 }

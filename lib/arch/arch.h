@@ -24,21 +24,21 @@ enum arch_flow {
  * [base + index * scale + disp], @disp being absolute where base is none.
  */
 enum arch_op {
-	ARCH_OP_OTHER,	  /* nothing is known of what it writes: see @clobbers */
-	ARCH_OP_MOVE,	  /* dst = src */
-	ARCH_OP_CONST,	  /* dst = imm */
-	ARCH_OP_ADDRESS,  /* dst = address of the memory operand */
-	ARCH_OP_LOAD,	  /* dst = memory */
-	ARCH_OP_STORE,	  /* memory = src, or imm if src is none */
-	ARCH_OP_ADD,	  /* dst += src, or imm if src is none */
-	ARCH_OP_ADD_LOAD, /* dst += memory */
-	ARCH_OP_ADD_MEM,  /* memory += src, or imm if src is none */
-	ARCH_OP_ADD_FLAG, /* memory += imm plus the carry flag */
-	ARCH_OP_FLAG,	  /* dst = 0 or 1 */
-	ARCH_OP_AND,	  /* dst &= imm: with 1, dst is 0 or 1 */
-	ARCH_OP_EXTEND,	  /* dst = src zero-extended from fewer bytes (@mem_size) */
-	ARCH_OP_PUSH,	  /* push src */
-	ARCH_OP_POP,	  /* pop dst */
+	ARCH_OP_OTHER,	    /* nothing is known of what it writes: see @clobbers */
+	ARCH_OP_MOVE,	    /* dst = src */
+	ARCH_OP_CONST,	    /* dst = imm */
+	ARCH_OP_ADDRESS,    /* dst = address of the memory operand */
+	ARCH_OP_LOAD,	    /* dst = memory */
+	ARCH_OP_STORE,	    /* memory = src, or imm if src is none */
+	ARCH_OP_ADD,	    /* dst += src, or imm if src is none */
+	ARCH_OP_ADD_LOAD,   /* dst += memory */
+	ARCH_OP_ADD_MEM,    /* memory += src, or imm if src is none */
+	ARCH_OP_ADD_FLAG,   /* memory += imm plus the carry flag */
+	ARCH_OP_FLAG,	    /* dst = 0 or 1 */
+	ARCH_OP_AND,	    /* dst &= imm: with 1, dst is 0 or 1 */
+	ARCH_OP_EXTEND,	    /* dst = src zero-extended from fewer bytes (@mem_size) */
+	ARCH_OP_PUSH,	    /* push src */
+	ARCH_OP_POP,	    /* pop dst */
 	ARCH_OP_ADD_VECTOR, /* 64-bit lanes: dst = src + memory, all in vector registers */
 };
 
@@ -66,9 +66,9 @@ struct arch_insn {
 /** A machine: how its code is read. */
 struct arch {
 	const char *name;
-	unsigned int machine;	   /* EM_* */
-	uint8_t stack_pointer;	   /* register number */
-	uint32_t call_clobbered;   /* registers that a call may change */
+	unsigned int machine;	    /* EM_* */
+	uint8_t stack_pointer;	    /* register number */
+	uint32_t call_clobbered;    /* registers that a call may change */
 	uint8_t min_insn, max_insn; /* bytes */
 	/*
 	 * Decode the instruction at @code, of which @size bytes are there and which runs at @vaddr.

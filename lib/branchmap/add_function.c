@@ -129,8 +129,8 @@ static struct swlbr_error *add_block(struct builder *builder, const struct local
 {
 	struct swlbr_branch_map *map = builder->map;
 	const struct arch_insn *last = function_graph_last_insn(&builder->graph, local);
-	struct swlbr_error *error = builder_grow(&map->blocks, &builder->max_blocks,
-						 map->nr_blocks, sizeof(*map->blocks));
+	struct swlbr_error *error = builder_grow(&map->blocks, &builder->max_blocks, map->nr_blocks,
+						 sizeof(*map->blocks));
 
 	if (!error)
 		error = builder_grow(&builder->callee, &builder->max_callees, map->nr_blocks,
@@ -156,8 +156,8 @@ static struct swlbr_error *add_name(struct builder *builder, const char *name, u
 	size_t size = strlen(name) + 1;
 
 	while (map->names_size + size > builder->max_names) {
-		struct swlbr_error *error = builder_grow(&map->names, &builder->max_names,
-							 builder->max_names, 1);
+		struct swlbr_error *error =
+			builder_grow(&map->names, &builder->max_names, builder->max_names, 1);
 
 		if (error)
 			return error;

@@ -42,7 +42,8 @@ struct swlbr_error *builder_note_addresses(struct builder *builder)
 /* Words of data that are addresses of code, but for what the profile runtime keeps. */
 static struct swlbr_error *note_data(struct builder *builder)
 {
-	const struct swlbr_elf_section *profile = swlbr_elf_section(builder->elf, "__llvm_prf_data");
+	const struct swlbr_elf_section *profile =
+		swlbr_elf_section(builder->elf, "__llvm_prf_data");
 
 	for (size_t i = 0; i < builder->image.nr_segments; i++) {
 		const struct memory_segment *segment = &builder->image.segments[i];

@@ -155,8 +155,7 @@ static struct swlbr_error *add_split_edges(struct builder *builder, const uint64
 		uint32_t block = swlbr_branch_map_block_at(builder->map, splits[i]);
 		struct swlbr_error *error;
 
-		if (block == SWLBR_NONE || !block ||
-		    builder->map->blocks[block].start != splits[i])
+		if (block == SWLBR_NONE || !block || builder->map->blocks[block].start != splits[i])
 			continue;
 		error = builder_grow(&builder->pending, &builder->max_pending, builder->nr_pending,
 				     sizeof(*builder->pending));

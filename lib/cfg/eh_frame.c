@@ -4,12 +4,12 @@
 #include "eh_frame.h"
 
 /* .eh_frame_hdr: version, encodings of three fields, pointer to .eh_frame, count, table. */
-#define HDR_VERSION	1
-#define ENC_PCREL_SDATA4 0x1b
-#define ENC_UDATA4	0x03
+#define HDR_VERSION	   1
+#define ENC_PCREL_SDATA4   0x1b
+#define ENC_UDATA4	   0x03
 #define ENC_DATAREL_SDATA4 0x3b
-#define HDR_TABLE	12
-#define ENTRY_SIZE	8
+#define HDR_TABLE	   12
+#define ENTRY_SIZE	   8
 
 /* A frame description entry: length, offset of its CIE, first address, bytes (here 4 each). */
 #define FDE_PC_BEGIN 8

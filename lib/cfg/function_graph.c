@@ -178,9 +178,8 @@ static void measure_table(struct function_graph *graph, const struct value_conte
 
 		if (at >= limit || !memory_image_at(context->image, at, table->entry_size))
 			break;
-		if (function_graph_insn_at(graph,
-					   jump_table_target(context->image, table, table->nr)) ==
-		    UINT32_MAX)
+		if (function_graph_insn_at(graph, jump_table_target(context->image, table,
+								    table->nr)) == UINT32_MAX)
 			break;
 	}
 }
@@ -268,8 +267,7 @@ static struct swlbr_error *step_block(struct function_graph *graph,
 	memcpy(state.slot, graph->states[block].slot, state.nr_slots * sizeof(state.slot[0]));
 	for (uint32_t i = local->first_insn; i <= last; i++) {
 		if (graph->insns[i].flow == ARCH_FLOW_INDIRECT_JUMP) {
-			struct value target =
-				value_jump_target(context, &state, &graph->insns[i]);
+			struct value target = value_jump_target(context, &state, &graph->insns[i]);
 
 			if (target.kind == VALUE_TABLE64 || target.kind == VALUE_JUMP32) {
 				struct swlbr_error *error =
@@ -374,7 +372,8 @@ static struct swlbr_error *read_sites(struct function_graph *graph,
 			struct value_site sites[2];
 			unsigned int nr = value_state_step(context, state, insn, sites);
 			struct swlbr_error *error = grow(&graph->sites, &graph->max_sites,
-							 graph->nr_sites + 2, sizeof(*graph->sites));
+							 graph->nr_sites + 2,
+							 sizeof(*graph->sites));
 
 			if (error)
 				return error;

@@ -8,9 +8,9 @@
 
 /* A table of branch targets, found by the indirect jump that uses it. */
 struct jump_table {
-	uint64_t vaddr; /* of entry 0 */
-	uint32_t jump;	/* instruction that jumps through it */
-	uint32_t nr;	/* entries */
+	uint64_t vaddr;	    /* of entry 0 */
+	uint32_t jump;	    /* instruction that jumps through it */
+	uint32_t nr;	    /* entries */
 	uint8_t entry_size; /* 4: relative to the table; 8: addresses */
 };
 
@@ -28,8 +28,8 @@ struct function_graph {
 	struct code_range range;
 	struct arch_insn *insns; /* in order; bytes that are no instruction are left out */
 	uint32_t nr_insns, max_insns;
-	bool *leader;	       /* per instruction: begins a block */
-	uint32_t *insn_at;     /* per byte of the range: 1 + instruction that begins there */
+	bool *leader;	   /* per instruction: begins a block */
+	uint32_t *insn_at; /* per byte of the range: 1 + instruction that begins there */
 	size_t max_bytes;
 	struct local_block *blocks;
 	uint32_t nr_blocks, max_blocks;

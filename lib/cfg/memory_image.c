@@ -15,9 +15,9 @@ static void find_relro(struct memory_image *image, const struct swlbr_elf *elf)
 		const struct swlbr_elf_section *section = swlbr_elf_section(elf, relro_names[i]);
 
 		if (section && section->size && section->vaddr + section->size > section->vaddr)
-			image->relro[image->nr_relro++] = (struct memory_range){
-				section->vaddr, section->vaddr + section->size
-			};
+			image->relro[image->nr_relro++] =
+				(struct memory_range){ section->vaddr,
+						       section->vaddr + section->size };
 	}
 }
 
@@ -71,8 +71,7 @@ static const struct memory_segment *segment_of(const struct memory_image *image,
 	return NULL;
 }
 
-const uint8_t *memory_image_from(const struct memory_image *image, uint64_t vaddr,
-				 size_t *size_ret)
+const uint8_t *memory_image_from(const struct memory_image *image, uint64_t vaddr, size_t *size_ret)
 {
 	const struct memory_segment *segment = segment_of(image, vaddr);
 

@@ -10,7 +10,7 @@ struct memory_image {
 		uint64_t vaddr, size;
 		uint32_t flags; /* PF_* */
 		uint8_t *data;
-	} *segments;
+	} * segments;
 	size_t nr_segments;
 	/* What is written by the loader only: constant when the program runs. */
 	struct memory_range {

@@ -368,8 +368,8 @@ unsigned int value_state_step(const struct value_context *context, struct value_
 	}
 }
 
-struct value value_jump_target(const struct value_context *context,
-			       const struct value_state *state, const struct arch_insn *insn)
+struct value value_jump_target(const struct value_context *context, const struct value_state *state,
+			       const struct arch_insn *insn)
 {
 	struct value_state copy;
 

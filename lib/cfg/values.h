@@ -12,7 +12,7 @@
 #include "memory_image.h"
 
 enum value_kind {
-	VALUE_UNSEEN,	  /* no path has come here yet */
+	VALUE_UNSEEN, /* no path has come here yet */
 	VALUE_UNKNOWN,
 	VALUE_CONST,	  /* v; addresses are at a load bias of 0 */
 	VALUE_BIASED,	  /* v + the counter bias (continuous mode moves the counters by it) */
@@ -81,7 +81,7 @@ unsigned int value_state_step(const struct value_context *context, struct value_
 			      const struct arch_insn *insn, struct value_site sites[2]);
 
 /* What the indirect jump @insn jumps to: a TABLE64, a JUMP32, a CONST, or unknown. */
-struct value value_jump_target(const struct value_context *context,
-			       const struct value_state *state, const struct arch_insn *insn);
+struct value value_jump_target(const struct value_context *context, const struct value_state *state,
+			       const struct arch_insn *insn);
 
 #endif

@@ -7,11 +7,11 @@
 /* Values of the variables while they are found. */
 struct flow_state {
 	const struct flow_system *system;
-	double *value;	   /* per variable */
-	bool *known;	   /* decided */
-	double *rest;	   /* per row: what the unknown variables have to add up to */
-	uint32_t *open;	   /* per row: terms with unknown variables */
-	double moved;	   /* sum of what rows disagreed by */
+	double *value;	/* per variable */
+	bool *known;	/* decided */
+	double *rest;	/* per row: what the unknown variables have to add up to */
+	uint32_t *open; /* per row: terms with unknown variables */
+	double moved;	/* sum of what rows disagreed by */
 };
 
 struct swlbr_error *flow_state_init(struct flow_state *state, const struct flow_system *system,

@@ -8,9 +8,9 @@ struct maker {
 	struct flow_system *system;
 	const struct swlbr_branch_map *map;
 	size_t max_terms, max_rows;
-	uint32_t *in_start, *in_edge; /* edges into each block */
+	uint32_t *in_start, *in_edge;  /* edges into each block */
 	uint32_t *call_start, *caller; /* blocks that call each function */
-	bool *called_outside; /* per function: by code that has no counters */
+	bool *called_outside;	       /* per function: by code that has no counters */
 };
 
 static struct swlbr_error *add_term(struct maker *maker, uint32_t var, int64_t coefficient)
@@ -250,7 +250,8 @@ static struct swlbr_error *add_counter_rows(struct maker *maker)
 		sites[i] = &map->sites[i];
 	qsort(sites, map->nr_sites, sizeof(*sites), by_counter);
 	for (size_t i = 0; !error && i < map->nr_sites; i = end) {
-		for (end = i; end < map->nr_sites && sites[end]->counter == sites[i]->counter; end++)
+		for (end = i; end < map->nr_sites && sites[end]->counter == sites[i]->counter;
+		     end++)
 			;
 		error = add_counter_row(maker, sites, i, end);
 	}
@@ -299,8 +300,7 @@ static struct swlbr_error *make(struct maker *maker)
 	return error ? error : index_rows(maker->system);
 }
 
-struct swlbr_error *flow_system_init(struct flow_system *system,
-				     const struct swlbr_branch_map *map)
+struct swlbr_error *flow_system_init(struct flow_system *system, const struct swlbr_branch_map *map)
 {
 	struct maker maker = { .system = system, .map = map };
 	struct swlbr_error *error;

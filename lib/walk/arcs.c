@@ -135,9 +135,9 @@ static struct swlbr_error *give_ranges(struct arcs *arcs)
 			in = count;
 		}
 		if (count > in)
-			arcs->stack[arcs->nr_stack++] = (struct entrance){
-				block->start, count - in, arcs->flow->block_exact[i]
-			};
+			arcs->stack[arcs->nr_stack++] =
+				(struct entrance){ block->start, count - in,
+						   arcs->flow->block_exact[i] };
 		in = arcs->through[i];
 		if (in > count)
 			in = count;
@@ -150,11 +150,9 @@ static struct swlbr_error *give_ranges(struct arcs *arcs)
 	return NULL;
 }
 
-struct swlbr_error *swlbr_flow_arcs(const struct swlbr_branch_map *map,
-				    const struct swlbr_flow_result *flow,
-				    struct swlbr_error *(*add)(void *context,
-							       const struct swlbr_flow_arc *arc),
-				    void *context)
+struct swlbr_error *swlbr_flow_arcs(
+	const struct swlbr_branch_map *map, const struct swlbr_flow_result *flow,
+	struct swlbr_error *(*add)(void *context, const struct swlbr_flow_arc *arc), void *context)
 {
 	struct arcs arcs = { .map = map, .flow = flow, .add = add, .context = context };
 	struct swlbr_error *error;

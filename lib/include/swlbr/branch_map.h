@@ -15,9 +15,9 @@
 /** How an edge is taken. All but FALLTHROUGH and AFTER_CALL are taken branches. */
 enum swlbr_map_edge_kind {
 	SWLBR_MAP_FALLTHROUGH,
-	SWLBR_MAP_TAKEN,    /* a direct jump, conditional or not */
-	SWLBR_MAP_INDIRECT, /* through a jump table, or to a label whose address was taken */
-	SWLBR_MAP_TAIL,	    /* a jump to the begin of another function */
+	SWLBR_MAP_TAKEN,      /* a direct jump, conditional or not */
+	SWLBR_MAP_INDIRECT,   /* through a jump table, or to a label whose address was taken */
+	SWLBR_MAP_TAIL,	      /* a jump to the begin of another function */
 	SWLBR_MAP_AFTER_CALL, /* to the instruction after a call, when it returns */
 };
 
@@ -45,7 +45,7 @@ struct swlbr_map_function {
 	uint64_t start, end; /* ELF virtual addresses */
 	uint32_t name;	     /* in names; SWLBR_NONE: only .eh_frame knows it */
 	uint32_t first_block, nr_blocks;
-	uint8_t instrumented;  /* it has increment sites */
+	uint8_t instrumented; /* it has increment sites */
 	uint8_t never_returns;
 	uint8_t address_taken; /* or visible to others: callers may be anywhere */
 	uint8_t reserved;
@@ -56,7 +56,7 @@ struct swlbr_map_block {
 	uint32_t function;
 	uint32_t first_edge, nr_edges; /* the edges out of it */
 	uint32_t first_site, nr_sites;
-	uint32_t callee; /* function that it calls or, where there is no edge, jumps to */
+	uint32_t callee;  /* function that it calls or, where there is no edge, jumps to */
 	uint8_t end_kind; /* enum swlbr_map_end */
 	uint8_t leaves;	  /* may go where the map does not: unknown targets, other binaries */
 	uint8_t entered;  /* may be come to from there: unwinding, tables that were not found */

@@ -9,16 +9,16 @@ struct swlbr_flow;
 
 /** What the counters of an interval say of the map's edges and blocks; counts are executions. */
 struct swlbr_flow_result {
-	double *edge;	    /* per edge of the map */
-	double *block;	    /* per block */
-	double *entry;	    /* per function: how often it was called */
-	double *outside;    /* per function: of these, how often by code that has no counters */
-	bool *edge_exact;   /* decided by counters and conservation alone, without a guess */
+	double *edge;	  /* per edge of the map */
+	double *block;	  /* per block */
+	double *entry;	  /* per function: how often it was called */
+	double *outside;  /* per function: of these, how often by code that has no counters */
+	bool *edge_exact; /* decided by counters and conservation alone, without a guess */
 	bool *block_exact;
-	size_t unknown;	    /* edges and blocks with counts that were not decided */
-	double moved;	    /* executions by which equations disagreed, summed: lost updates, torn
+	size_t unknown; /* edges and blocks with counts that were not decided */
+	double moved;	/* executions by which equations disagreed, summed: lost updates, torn
 			     * snapshots, calls that did not return */
-	double total;	    /* executions of all blocks, to compare @moved with */
+	double total;	/* executions of all blocks, to compare @moved with */
 };
 
 /** @map is borrowed. Freed by swlbr_flow_destroy(). */
