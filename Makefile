@@ -48,9 +48,10 @@ ALL_CFLAGS = $(BASE_CFLAGS) $(CFLAGS) $(SAN) \
 LIBS = $(LIBPERF)/lib/libperf.a $(PACKAGE_LIBS) -lZydis -lm -lpthread
 
 LIB_SRC := $(wildcard lib/*/*.c)
-RECORDER_SRC := $(wildcard pmu/user/*.c)
+RECORDER_SRC := $(wildcard pmu/user/*.c pmu/qemu/*.c)
 COMMAND_SRC := $(wildcard perf-plugin/*.c)
 PLUGIN_SRC := $(wildcard perf-plugin/traceevent/*.c)
+QEMU_PLUGIN_SRC := $(wildcard pmu/qemu/plugin/*.c) pmu/qemu/guest.c
 UNIT_SRC := $(wildcard tests/unit/*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/*.c)
 MAN_SRC := $(wildcard Documentation/perf-swlbr*.txt)
@@ -59,6 +60,8 @@ LIB_OBJ := $(LIB_SRC:%.c=$(O)/%.o)
 COMMAND_OBJ := $(patsubst %.c,$(O)/%.o,$(COMMAND_SRC) $(RECORDER_SRC))
 PLUGIN_OBJ := $(PLUGIN_SRC:%.c=$(O)/%.o)
 PLUGIN := $(if $(PLUGIN_SRC),$(O)/plugin_swlbr.so)
+QEMU_PLUGIN_OBJ := $(QEMU_PLUGIN_SRC:%.c=$(O)/qemu-plugin/%.o)
+QEMU_PLUGIN := $(O)/qemu-swlbr.so
 UNIT_TESTS := $(UNIT_SRC:%.c=$(O)/%)
 FUZZERS := $(FUZZ_SRC:%.c=$(O)/%)
 MAN_PAGES := $(MAN_SRC:Documentation/%.txt=$(O)/man/%.1)
@@ -76,7 +79,7 @@ PROGRAM_PARTS := $(O)/perf-swlbr.a
 .SECONDARY:
 
 all: programs $(if $(HAVE_MAN_TOOLS),man)
-programs: $(O)/perf-swlbr $(LIBRARIES) $(PLUGIN)
+programs: $(O)/perf-swlbr $(LIBRARIES) $(PLUGIN) $(QEMU_PLUGIN)
 unit-tests: $(UNIT_TESTS)
 
 # These begin on a machine that may have no compiler yet.
@@ -148,6 +151,16 @@ $(O)/perf-swlbr: $(COMMAND_OBJ) $(O)/libswlbr.a
 $(O)/plugin_swlbr.so: $(PLUGIN_OBJ)
 	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -shared -o $@ $^
 
+# For another program, the emulator, which exports what is undefined here and knows no sanitizer.
+$(O)/qemu-plugin/%.o: %.c $(O)/flags
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) -fvisibility=hidden -I. $(CPPFLAGS) -MMD -MP -c -o $@ $<
+
+$(QEMU_PLUGIN): $(QEMU_PLUGIN_OBJ)
+	$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $^ -lZydis -lpthread
+
+$(O)/perf-plugin/record_emulate.o: CPPFLAGS += -DSWLBR_LIBDIR='"$(libdir)"'
+
 $(UNIT_TESTS): %: %.o $(PROGRAM_PARTS) $(O)/libswlbr.a
 	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $^ $(LIBS)
 
@@ -196,6 +209,8 @@ install: all $(if $(HAVE_MAN_TOOLS),install-man)
 		-e 's|@includedir@|$(includedir)|' -e 's|@version@|$(VERSION)|' \
 		-e 's|@requires@|$(PACKAGES)|' lib/libswlbr.pc.in \
 		>$(call to,$(libdir)/pkgconfig/libswlbr.pc)
+	$(INSTALL) -d $(call to,$(libdir)/swlbr)
+	$(INSTALL) $(QEMU_PLUGIN) $(call to,$(libdir)/swlbr)
 	$(INSTALL) -m 644 perf-plugin/perf-swlbr-completion.bash \
 		$(call to,$(completiondir)/perf-swlbr)
 ifneq ($(PLUGIN),)
@@ -211,5 +226,5 @@ install-man: man
 clean:
 	rm -rf $(filter-out $(O)/libperf $(O)/workloads,$(wildcard $(O)/*))
 
--include $(patsubst %.c,$(O)/%.d,$(LIB_SRC) $(RECORDER_SRC) $(COMMAND_SRC) $(PLUGIN_SRC) \
+-include $(QEMU_PLUGIN_OBJ:.o=.d) $(patsubst %.c,$(O)/%.d,$(LIB_SRC) $(RECORDER_SRC) $(COMMAND_SRC) $(PLUGIN_SRC) \
 	$(UNIT_SRC) $(FUZZ_SRC))

@@ -13,11 +13,13 @@
 
 #include "cmd.h"
 #include "pmu/user/recorder.h"
+#include "record_emulate.h"
 
 static const char usage[] =
 	"\n"
 	" Usage: perf swlbr record [<options>] [--] <command> [<args>]\n"
 	"    or: perf swlbr record [<options>] -p <pid>[,<pid>...]\n"
+	"    or: perf swlbr record --emulate[=counts] [<options>] [--] <command> [<args>]\n"
 	"\n"
 	"    -o, --output <file>   output file name (default: perf.data)\n"
 	"    -p, --pid <pid>       record the running process(es) until Ctrl-C or their end\n"
@@ -26,20 +28,35 @@ static const char usage[] =
 	"    -v, --verbose         say more\n"
 	"    -h, --help            this text\n"
 	"\n"
-	" The program must have been built with the flags that 'perf swlbr cflags' prints.\n"
+	"        --emulate[=lbr]   run any program, of x86-64 or aarch64, in QEMU and record\n"
+	"                          branch stacks, as an LBR would; needs no special build\n"
+	"        --emulate=counts  likewise, but count every branch and write an arcs file\n"
+	"                          (default output: perf.arcs)\n"
+	"    -c, --count <n>       with --emulate: taken branches per sample (default: 10007)\n"
+	"    -j, --branch-filter <kind>[,<kind>...]\n"
+	"                          with --emulate: any, any_call, any_ret, ind_call, cond, u\n"
+	"        --depth <n>       with --emulate: branches in a stack, 8 to 64 (default: 32)\n"
+	"        --sysroot <dir>   with --emulate: where the program's libraries are\n"
+	"\n"
+	" Without --emulate the program must have been built with the flags that\n"
+	" 'perf swlbr cflags' prints.\n"
 	"\n"
 	" Examples:\n"
 	"    clang-19 -O2 $(perf swlbr cflags) -o prog prog.c\n"
 	"    perf swlbr record -- ./prog args\n"
 	"    perf swlbr record -o server.data -p $(pidof server)\n"
+	"    perf swlbr record --emulate -- ./any-prog args\n"
 	"    perf swlbr convert -i perf.data -f llvm-profdata -o prog.profdata\n"
 	"\n";
 
 struct record {
 	struct recorder_options options;
+	struct record_emulate emulate;
 	pid_t *pids;
-	bool quiet, verbose;
+	bool output_given, frequency_given, quiet, verbose;
 };
+
+enum { OPTION_EMULATE = 256, OPTION_DEPTH, OPTION_SYSROOT };
 
 static bool progress_shown;
 
@@ -119,6 +136,7 @@ static bool parse_frequency(struct record *record, const char *text)
 	if (end == text || *end || !isfinite(value) || value < 0.01 || value > 10000)
 		return false;
 	record->options.frequency = value;
+	record->frequency_given = true;
 	return true;
 }
 
@@ -129,6 +147,11 @@ static int parse_options(struct record *record, int argc, char **argv)
 		{ "output", required_argument, NULL, 'o' },
 		{ "pid", required_argument, NULL, 'p' },
 		{ "freq", required_argument, NULL, 'F' },
+		{ "emulate", optional_argument, NULL, OPTION_EMULATE },
+		{ "count", required_argument, NULL, 'c' },
+		{ "branch-filter", required_argument, NULL, 'j' },
+		{ "depth", required_argument, NULL, OPTION_DEPTH },
+		{ "sysroot", required_argument, NULL, OPTION_SYSROOT },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
@@ -137,10 +160,11 @@ static int parse_options(struct record *record, int argc, char **argv)
 	int option;
 
 	optind = 0;
-	while ((option = getopt_long(argc, argv, "+o:p:F:qvh", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "+o:p:F:c:j:qvh", options, NULL)) != -1) {
 		switch (option) {
 		case 'o':
 			record->options.output = optarg;
+			record->output_given = true;
 			break;
 		case 'p':
 			if (!parse_pids(record, optarg))
@@ -153,6 +177,34 @@ static int parse_options(struct record *record, int argc, char **argv)
 				return 1 + cmd_usage_error("record",
 							   "-F %s: not a rate of 0.01 to 10000 Hz",
 							   optarg);
+			break;
+		case OPTION_EMULATE:
+			if (!record_emulate_mode(&record->emulate, optarg))
+				return 1 + cmd_usage_error("record", "--emulate=%s: lbr or counts",
+							   optarg);
+			break;
+		case 'c':
+			if (!record_emulate_period(&record->emulate, optarg))
+				return 1 + cmd_usage_error("record",
+							   "-c %s: not a number of branches",
+							   optarg);
+			break;
+		case 'j':
+			if (!record_emulate_filter(&record->emulate, optarg))
+				return 1 +
+				       cmd_usage_error(
+					       "record",
+					       "-j %s: kinds are any, any_call, any_ret, ind_call, cond and u",
+					       optarg);
+			break;
+		case OPTION_DEPTH:
+			if (!record_emulate_depth(&record->emulate, optarg))
+				return 1 +
+				       cmd_usage_error("record", "--depth %s: not 8 to 64", optarg);
+			break;
+		case OPTION_SYSROOT:
+			record->emulate.options.sysroot = optarg;
+			record->emulate.other_option = "--sysroot";
 			break;
 		case 'q':
 			record->quiet = true;
@@ -172,23 +224,33 @@ static int parse_options(struct record *record, int argc, char **argv)
 		return 1 + cmd_usage_error("record", "either -p or a command, not both");
 	if (!record->options.nr_pids && optind >= argc)
 		return 1 + cmd_usage_error("record", "what to record? a command, or -p PID");
+	if (!record->emulate.on && record->emulate.other_option)
+		return 1 + cmd_usage_error("record", "%s is for --emulate",
+					   record->emulate.other_option);
+	if (record->emulate.on && record->options.nr_pids)
+		return 1 +
+		       cmd_usage_error(
+			       "record",
+			       "--emulate runs a command; what runs already cannot be emulated");
+	if (record->emulate.on && record->frequency_given)
+		return 1 + cmd_usage_error("record",
+					   "-F: emulated time is not time; use -c with --emulate");
 	if (optind < argc)
 		record->options.command = argv + optind;
 	record->options.pids = record->pids;
 	return 0;
 }
 
-/* End as the program ended, or by the signal that ended the recording, as perf record does. */
-static int exit_like(const struct recorder_summary *summary)
+int record_exit_like(bool child_ended, int child_status, int stop_signal)
 {
 	int signal_nr = 0, status = 0;
 
-	if (summary->child_ended && WIFEXITED(summary->child_status))
-		status = WEXITSTATUS(summary->child_status);
-	else if (summary->child_ended)
-		signal_nr = WTERMSIG(summary->child_status);
-	if (summary->stop_signal)
-		signal_nr = summary->stop_signal;
+	if (child_ended && WIFEXITED(child_status))
+		status = WEXITSTATUS(child_status);
+	else if (child_ended)
+		signal_nr = WTERMSIG(child_status);
+	if (stop_signal)
+		signal_nr = stop_signal;
 	if (signal_nr) {
 		struct rlimit no_core = { 0, 0 };
 		sigset_t mask;
@@ -247,6 +309,17 @@ int cmd_record(int argc, char **argv)
 		.version = "swlbr " SWLBR_VERSION,
 		.period = 1000003,
 	};
+	if (record.emulate.on) {
+		record.emulate.options.info = record.options.info;
+		record.emulate.options.command = record.options.command;
+		record.emulate.options.output = record.output_given ? record.options.output : NULL;
+		record.emulate.quiet = record.quiet;
+		record.emulate.verbose = record.verbose;
+		status = record_emulate_run(&record.emulate);
+		free(words);
+		free(record.pids);
+		return status;
+	}
 	if (!record.quiet && isatty(STDERR_FILENO))
 		record.options.progress = show_progress;
 	check_profile_pattern();
@@ -258,7 +331,8 @@ int cmd_record(int argc, char **argv)
 		status = 1;
 	} else {
 		show_summary(&record, &summary);
-		status = exit_like(&summary);
+		status = record_exit_like(summary.child_ended, summary.child_status,
+					  summary.stop_signal);
 	}
 	recorder_summary_deinit(&summary);
 	free(words);

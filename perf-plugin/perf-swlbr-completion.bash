@@ -35,14 +35,22 @@ _perf_swlbr_words()
 	record:-p | record:--pid)
 		COMPREPLY=($(compgen -W "$(ps -eo pid= 2>/dev/null)" -- "$current"))
 		return ;;
-	record:-F | record:--freq)
+	record:-F | record:--freq | record:-c | record:--count | record:--depth)
+		return ;;
+	record:-j | record:--branch-filter)
+		COMPREPLY=($(compgen -W "any any_call any_ret ind_call cond u" -- "$current"))
+		return ;;
+	record:--sysroot)
+		compopt -o dirnames 2>/dev/null
+		COMPREPLY=($(compgen -d -- "$current"))
 		return ;;
 	esac
 	case $command:$current in
 	cflags:*) COMPREPLY=($(compgen -W "--cc --explain --help" -- "$current")) ;;
 	record:-*)
 		COMPREPLY=($(compgen -W "-o --output -p --pid -F --freq -q --quiet -v --verbose
-			--help --" -- "$current")) ;;
+			--emulate -c --count -j --branch-filter --depth --sysroot --help --" \
+			-- "$current")) ;;
 	convert:-*)
 		COMPREPLY=($(compgen -W "-i --input -f --format -o --output --list-formats -q --quiet
 			-v --verbose --help" -- "$current")) ;;

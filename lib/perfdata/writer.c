@@ -257,17 +257,21 @@ struct swlbr_error *swlbr_perfdata_write_round(struct swlbr_perfdata_writer *wri
 	return swlbr_writer_end(writer);
 }
 
-void swlbr_writer_event_name(enum writer_event event, char name[32])
+void swlbr_writer_event_name(const struct swlbr_perfdata_writer *writer, enum writer_event event,
+			     char name[32])
 {
 	if (event == EVENT_BRANCHES)
-		strcpy(name, "swlbr/branches/");
+		strcpy(name, writer->emulated ? SWLBR_EVENT_EMULATED : SWLBR_EVENT_BRANCHES);
 	else
 		snprintf(name, 32, "swlbr:%s", swlbr_writer_tracepoints[event].name);
 }
 
-static void init_attrs(struct swlbr_perfdata_writer *writer, uint64_t period)
+static void init_attrs(struct swlbr_perfdata_writer *writer, const struct swlbr_perfdata_info *info)
 {
-	for (int event = 0; event < WRITER_EVENTS; event++) {
+	uint64_t filter = info->branch_filter & ~(uint64_t)PERF_SAMPLE_BRANCH_USER;
+
+	writer->nr_events = info->emulated ? 1 : WRITER_EVENTS;
+	for (int event = 0; event < writer->nr_events; event++) {
 		struct perf_event_attr *attr = &writer->attrs[event];
 
 		attr->size = ATTR_SIZE;
@@ -280,8 +284,9 @@ static void init_attrs(struct swlbr_perfdata_writer *writer, uint64_t period)
 		if (event == EVENT_BRANCHES) {
 			attr->type = swlbr_writer_free_pmu_type();
 			attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
-			attr->branch_sample_type = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER;
-			attr->sample_period = period;
+			attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER |
+						   (filter ? filter : PERF_SAMPLE_BRANCH_ANY);
+			attr->sample_period = info->period;
 			attr->mmap = attr->mmap2 = attr->build_id = 1;
 			attr->comm = attr->comm_exec = attr->task = 1;
 		} else {
@@ -303,14 +308,14 @@ static struct swlbr_error *write_head(struct swlbr_perfdata_writer *writer)
 	header->size = sizeof(*header);
 	header->attr_size = ATTR_SIZE + sizeof(struct perfdata_section);
 	error = swlbr_outfile_write(writer->file, header, sizeof(*header));
-	for (int event = 0; !error && event < WRITER_EVENTS; event++) {
+	for (int event = 0; !error && event < writer->nr_events; event++) {
 		uint64_t id = event_id(event);
 
 		error = swlbr_outfile_write(writer->file, &id, sizeof(id));
 	}
 	header->attrs.offset = swlbr_outfile_offset(writer->file);
-	header->attrs.size = WRITER_EVENTS * header->attr_size;
-	for (int event = 0; !error && event < WRITER_EVENTS; event++) {
+	header->attrs.size = (uint64_t)writer->nr_events * header->attr_size;
+	for (int event = 0; !error && event < writer->nr_events; event++) {
 		struct perfdata_section ids = {
 			.offset = sizeof(*header) + event * sizeof(uint64_t),
 			.size = sizeof(uint64_t),
@@ -346,7 +351,9 @@ static struct swlbr_error *copy_info(struct swlbr_perfdata_writer *writer,
 {
 	writer->version = strdup(info->version);
 	writer->argv = calloc(info->argc + 1, sizeof(*writer->argv));
-	if (!writer->version || !writer->argv)
+	if (info->emulated)
+		writer->emulated = strdup(info->emulated);
+	if (!writer->version || !writer->argv || (info->emulated && !writer->emulated))
 		return swlbr_error_no_memory();
 	for (; writer->argc < info->argc; writer->argc++) {
 		writer->argv[writer->argc] = strdup(info->argv[writer->argc]);
@@ -370,7 +377,7 @@ struct swlbr_error *swlbr_perfdata_writer_open(const char *path,
 		return swlbr_error_no_memory();
 	writer->start_monotonic = now(CLOCK_MONOTONIC);
 	writer->start_realtime = now(CLOCK_REALTIME);
-	init_attrs(writer, info->period);
+	init_attrs(writer, info);
 	writer->path = strdup(path);
 	error = writer->path ? copy_info(writer, info) : swlbr_error_no_memory();
 	if (!error)
@@ -421,6 +428,7 @@ void swlbr_perfdata_writer_discard(struct swlbr_perfdata_writer *writer)
 		free(writer->argv[i]);
 	free(writer->argv);
 	free(writer->version);
+	free(writer->emulated);
 	free(writer->path);
 	free(writer);
 }

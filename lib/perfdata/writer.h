@@ -48,6 +48,8 @@ struct swlbr_perfdata_writer {
 	int argc;
 	char **argv;
 	char *version;
+	char *emulated; /* the emulated machine, or NULL */
+	int nr_events;	/* the first ones of enum writer_event */
 	struct perf_event_attr attrs[WRITER_EVENTS];
 	struct perfdata_header header;
 	uint64_t start_monotonic, start_realtime; /* ns, the same moment on two clocks */
@@ -71,7 +73,8 @@ static inline uint16_t writer_tracepoint_id(enum writer_event event)
 }
 
 /* A name for people: "swlbr/branches/", "swlbr:counters", … */
-void swlbr_writer_event_name(enum writer_event event, char name[32]);
+void swlbr_writer_event_name(const struct swlbr_perfdata_writer *writer, enum writer_event event,
+			     char name[32]);
 
 /* Start a record of @type; what follows is appended by swlbr_writer_put…(). */
 void swlbr_writer_begin(struct swlbr_perfdata_writer *writer, uint32_t type, uint16_t misc);

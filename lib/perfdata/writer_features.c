@@ -86,8 +86,8 @@ uint32_t swlbr_writer_free_pmu_type(void)
 
 static void put_tracing_data(const struct swlbr_perfdata_writer *writer, FILE *out)
 {
-	(void)writer;
-	swlbr_writer_tracing_data(out);
+	if (writer->nr_events > EVENT_BRANCHES + 1)
+		swlbr_writer_tracing_data(out);
 }
 
 static void put_build_ids(const struct swlbr_perfdata_writer *writer, FILE *out)
@@ -133,8 +133,9 @@ static void put_arch(const struct swlbr_perfdata_writer *writer, FILE *out)
 {
 	struct utsname name;
 
-	(void)writer;
-	if (uname(&name) == 0)
+	if (writer->emulated)
+		put_string(out, writer->emulated);
+	else if (uname(&name) == 0)
 		put_string(out, name.machine);
 }
 
@@ -179,8 +180,9 @@ static void put_cpudesc(const struct swlbr_perfdata_writer *writer, FILE *out)
 {
 	char value[256];
 
-	(void)writer;
-	if (cpuinfo("model name", value))
+	if (writer->emulated)
+		snprintf(value, sizeof(value), "%s emulated by QEMU", writer->emulated);
+	if (writer->emulated || cpuinfo("model name", value))
 		put_string(out, value);
 }
 
@@ -190,7 +192,8 @@ static void put_cpuid(const struct swlbr_perfdata_writer *writer, FILE *out)
 	char vendor[256], family[256], model[256], stepping[256], text[1100];
 	FILE *file;
 
-	(void)writer;
+	if (writer->emulated)
+		return;
 	if (cpuinfo("vendor_id", vendor) && cpuinfo("cpu family", family) &&
 	    cpuinfo("model", model) && cpuinfo("stepping", stepping)) {
 		snprintf(text, sizeof(text), "%s,%s,%s,%s", vendor, family, model, stepping);
@@ -225,12 +228,12 @@ static void put_cmdline(const struct swlbr_perfdata_writer *writer, FILE *out)
 
 static void put_event_desc(const struct swlbr_perfdata_writer *writer, FILE *out)
 {
-	put_u32(out, WRITER_EVENTS);
+	put_u32(out, writer->nr_events);
 	put_u32(out, ATTR_SIZE);
-	for (int event = 0; event < WRITER_EVENTS; event++) {
+	for (int event = 0; event < writer->nr_events; event++) {
 		char name[32];
 
-		swlbr_writer_event_name(event, name);
+		swlbr_writer_event_name(writer, event, name);
 		fwrite(&writer->attrs[event], ATTR_SIZE, 1, out);
 		put_u32(out, 1); /* one id */
 		put_string(out, name);

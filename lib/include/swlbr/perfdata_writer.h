@@ -23,7 +23,17 @@ struct swlbr_perfdata_info {
 	const char *const *argv;
 	const char *version; /* "swlbr 0.1" */
 	uint64_t period;     /* taken branches per stack, attr.sample_period of event 0 */
+	/*
+	 * Of an emulated LBR: QEMU's name of the emulated machine ("aarch64"), NULL for others. The
+	 * only event is then SWLBR_EVENT_EMULATED.
+	 */
+	const char *emulated;
+	uint64_t branch_filter; /* PERF_SAMPLE_BRANCH_*, 0 for any */
 };
+
+/** Names of event 0, by which readers tell the sources of branch stacks apart. */
+#define SWLBR_EVENT_BRANCHES "swlbr/branches/"
+#define SWLBR_EVENT_EMULATED "swlbr/emulated-branches/"
 
 /** The task and moment a record belongs to. */
 struct swlbr_event_time {
