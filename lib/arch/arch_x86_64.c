@@ -68,8 +68,6 @@ static void set_flow(const ZydisDecodedInstruction *insn, const ZydisDecodedOper
 
 	if (direct)
 		ret->target = ret->vaddr + ret->size + (uint64_t)operands[0].imm.value.s;
-	else if (insn->operand_count && is_register(&operands[0]))
-		ret->src = register_number(operands[0].reg.value); /* of an indirect branch */
 	switch (insn->meta.category) {
 	case ZYDIS_CATEGORY_COND_BR:
 		ret->flow = ARCH_FLOW_COND;
@@ -96,6 +94,9 @@ static void set_flow(const ZydisDecodedInstruction *insn, const ZydisDecodedOper
 			break;
 		}
 	}
+	if ((ret->flow == ARCH_FLOW_INDIRECT_JUMP || ret->flow == ARCH_FLOW_INDIRECT_CALL) &&
+	    is_register(&operands[0]))
+		ret->src = register_number(operands[0].reg.value);
 }
 
 static void set_memory(const ZydisDecodedOperand *operand, struct arch_insn *ret)

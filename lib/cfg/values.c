@@ -226,6 +226,34 @@ static struct value added_to(const struct value *count)
 	}
 }
 
+/* Memory has become @added more: what registers hold is so much less than it. */
+static void counter_grew(struct value_state *state, uint64_t counter, int32_t added)
+{
+	for (unsigned int i = 0; i < ARCH_REGISTERS; i++) {
+		if (is_count(&state->reg[i]) && (uint64_t)state->reg[i].v == counter)
+			state->reg[i].k -= added;
+	}
+}
+
+/* Memory is what @stored holds: a register with the same sum is the counter, whatever was added. */
+static void counter_stored(struct value_state *state, uint64_t counter, const struct value *stored)
+{
+	struct value was = *stored;
+
+	for (unsigned int i = 0; i < ARCH_REGISTERS; i++) {
+		struct value *value = &state->reg[i];
+
+		if (!is_count(value) || (uint64_t)value->v != counter)
+			continue;
+		if (was.kind == VALUE_COUNT)
+			value->k -= was.k;
+		else if (!memcmp(value, stored, sizeof(*value)))
+			*value = (struct value){ .kind = VALUE_COUNT, .v = (int64_t)counter };
+		else
+			*value = unknown;
+	}
+}
+
 static unsigned int store(const struct value_context *context, struct value_state *state,
 			  const struct arch_insn *insn, struct value_site sites[2])
 {
@@ -238,9 +266,12 @@ static unsigned int store(const struct value_context *context, struct value_stat
 	}
 	if (insn->mem_size != 8 || !is_counter(context, &address, &counter))
 		return 0;
-	if (is_count(&value) && (uint64_t)value.v == counter)
-		return site(sites, counter, added_to(&value));
-	return site(sites, counter, unknown);
+	if (!is_count(&value) || (uint64_t)value.v != counter)
+		return site(sites, counter, unknown);
+	site(sites, counter, added_to(&value));
+	if (insn->src < ARCH_REGISTERS)
+		counter_stored(state, counter, &state->reg[insn->src]);
+	return 1;
 }
 
 static unsigned int add_to_memory(const struct value_context *context, struct value_state *state,
@@ -251,8 +282,11 @@ static unsigned int add_to_memory(const struct value_context *context, struct va
 
 	if (insn->op == ARCH_OP_ADD_FLAG)
 		value = (struct value){ .kind = VALUE_BOOL };
-	if (is_counter(context, &address, &counter))
+	if (is_counter(context, &address, &counter)) {
+		if (value.kind == VALUE_CONST)
+			counter_grew(state, counter, (int32_t)value.v);
 		return site(sites, counter, value);
+	}
 	if (address.kind == VALUE_STACK)
 		store_slot(state, address.v, unknown);
 	return 0;
