@@ -184,7 +184,7 @@ static void add_edge(struct builder *builder, const struct pending_edge *pending
 	struct swlbr_branch_map *map = builder->map;
 	struct swlbr_map_block *from = &map->blocks[pending->from];
 	uint32_t to = swlbr_branch_map_block_at(map, pending->target);
-	struct swlbr_map_edge edge = { .from = pending->from, .to = to, .kind = pending->kind };
+	struct swlbr_map_edge edge = { .from = pending->from, .to = to, .kind = (uint16_t)pending->kind, .entries = 1 };
 
 	if (to == SWLBR_NONE || map->blocks[to].start != pending->target) {
 		/* Past a call that does not return there may be nothing. */
@@ -217,6 +217,8 @@ static struct swlbr_error *make_edges(struct builder *builder)
 	for (size_t i = 0; i < map->nr_edges; i++) {
 		if (!kept || by_block(&map->edges[kept - 1], &map->edges[i]))
 			map->edges[kept++] = map->edges[i];
+		else if (map->edges[kept - 1].entries < UINT16_MAX)
+			map->edges[kept - 1].entries++;
 	}
 	map->nr_edges = kept;
 	for (size_t i = kept; i-- > 0;) {

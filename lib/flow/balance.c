@@ -69,6 +69,24 @@ static double project(struct flow_state *state, uint32_t row)
 	return off;
 }
 
+/* The bound's edges are brought together where they are on the wrong side of each other. */
+static double project_bound(struct flow_state *state, const struct flow_bound *bound)
+{
+	double *less = &state->value[bound->less], *more = &state->value[bound->more];
+	double off = (*less - *more) / (*less + *more + 1), middle;
+
+	if (state->known[bound->less] && state->known[bound->more])
+		return 0;
+	if (off < TOLERANCE)
+		return 0;
+	middle = sqrt(*less * *more);
+	if (!state->known[bound->less])
+		*less = state->known[bound->more] ? *more : middle;
+	if (!state->known[bound->more])
+		*more = state->known[bound->less] ? *less : middle;
+	return off;
+}
+
 struct swlbr_error *flow_balance(struct flow_state *state)
 {
 	const struct flow_system *system = state->system;
@@ -86,6 +104,12 @@ struct swlbr_error *flow_balance(struct flow_state *state)
 
 		for (size_t i = 0; i < nr; i++) {
 			double off = project(state, sweep % 2 ? rows[nr - 1 - i] : rows[i]);
+
+			if (off > worst)
+				worst = off;
+		}
+		for (size_t i = 0; i < state->nr_bounds; i++) {
+			double off = project_bound(state, &state->bounds[i]);
 
 			if (off > worst)
 				worst = off;

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* From counters to counts of edges: propagate, guess a start for the rest, balance. */
+/* From counters to counts of edges: propagate, limit, guess a start for the rest, balance. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "loops.h"
 #include "solver.h"
 
 struct swlbr_flow {
 	const struct swlbr_branch_map *map;
 	struct flow_system system;
+	struct flow_bound *bounds;
+	size_t nr_bounds;
+	uint16_t *depth; /* of loops, per block */
 };
 
 struct swlbr_error *swlbr_flow_create(const struct swlbr_branch_map *map, struct swlbr_flow **ret)
@@ -19,6 +23,10 @@ struct swlbr_error *swlbr_flow_create(const struct swlbr_branch_map *map, struct
 		return swlbr_error_no_memory();
 	flow->map = map;
 	error = flow_system_init(&flow->system, map);
+	if (!error)
+		error = unrolled_find(map, &flow->bounds, &flow->nr_bounds);
+	if (!error)
+		error = loops_find(map, &flow->depth);
 	if (error) {
 		swlbr_flow_destroy(flow);
 		return error;
@@ -32,62 +40,9 @@ void swlbr_flow_destroy(struct swlbr_flow *flow)
 	if (!flow)
 		return;
 	flow_system_deinit(&flow->system);
+	free(flow->bounds);
+	free(flow->depth);
 	free(flow);
-}
-
-/* Start values for what is open: the flow that comes in, shared out evenly, a few times over. */
-#define START_SWEEPS 8
-
-static void spread(const struct swlbr_flow *flow, struct flow_state *state, double *in)
-{
-	const struct swlbr_branch_map *map = flow->map;
-	const struct flow_system *system = &flow->system;
-
-	memset(in, 0, map->nr_blocks * sizeof(*in));
-	for (size_t i = 0; i < map->nr_edges; i++)
-		in[map->edges[i].to] += state->value[i];
-	for (uint32_t b = 0; b < map->nr_blocks; b++) {
-		const struct swlbr_map_block *block = &map->blocks[b];
-		uint32_t var = system->first_block + b, open = 0;
-		double rest, entry = 0;
-
-		if (map->functions[block->function].first_block == b)
-			entry = state->value[system->first_entry + block->function];
-		if (!state->known[var] && in[b] + entry > 0)
-			state->value[var] = in[b] + entry;
-		rest = state->value[var];
-		for (uint32_t i = 0; i < block->nr_edges; i++) {
-			if (state->known[block->first_edge + i])
-				rest -= state->value[block->first_edge + i];
-			else
-				open++;
-		}
-		for (uint32_t i = 0; open && i < block->nr_edges; i++) {
-			uint32_t edge = block->first_edge + i;
-
-			if (state->known[edge])
-				continue;
-			in[map->edges[edge].to] -= state->value[edge];
-			state->value[edge] = rest > 0 ? rest / open : 0.01;
-			in[map->edges[edge].to] += state->value[edge];
-		}
-	}
-}
-
-static struct swlbr_error *guess_start(const struct swlbr_flow *flow, struct flow_state *state)
-{
-	double *in = calloc(flow->map->nr_blocks + 1, sizeof(*in));
-
-	if (!in)
-		return swlbr_error_no_memory();
-	for (size_t i = 0; i < flow->system.nr_vars; i++) {
-		if (!state->known[i])
-			state->value[i] = 1;
-	}
-	for (unsigned int i = 0; i < START_SWEEPS; i++)
-		spread(flow, state, in);
-	free(in);
-	return NULL;
 }
 
 static struct swlbr_error *allocate(const struct swlbr_branch_map *map,
@@ -140,10 +95,16 @@ struct swlbr_error *swlbr_flow_solve(struct swlbr_flow *flow, const uint64_t *co
 	(void)prior;
 	*result = (struct swlbr_flow_result){ 0 };
 	error = flow_state_init(&state, &flow->system, counters);
+	state.bounds = flow->bounds;
+	state.nr_bounds = flow->nr_bounds;
 	if (!error)
 		error = flow_propagate(&state);
 	if (!error)
-		error = guess_start(flow, &state);
+		error = flow_limit(&state);
+	if (!error)
+		error = flow_propagate(&state);
+	if (!error)
+		error = flow_start(&state, flow->map, flow->depth);
 	if (!error)
 		error = flow_balance(&state);
 	if (!error)

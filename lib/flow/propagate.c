@@ -34,6 +34,7 @@ void flow_state_deinit(struct flow_state *state)
 	free(state->known);
 	free(state->rest);
 	free(state->open);
+	free(state->limit);
 }
 
 struct queue {
@@ -50,7 +51,7 @@ static void push(struct queue *queue, uint32_t row)
 	queue->row[queue->nr++ % queue->max] = row;
 }
 
-static void decide(struct flow_state *state, struct queue *queue, uint32_t var, double value)
+void flow_decide(struct flow_state *state, uint32_t var, double value)
 {
 	const struct flow_system *system = state->system;
 
@@ -59,13 +60,22 @@ static void decide(struct flow_state *state, struct queue *queue, uint32_t var, 
 	for (uint32_t i = system->var_start[var]; i < system->var_start[var + 1]; i++) {
 		uint32_t row = system->var_rows[i];
 
-		for (uint32_t k = system->row_start[row]; k < system->row_start[row + 1]; k++) {
+		for (uint32_t k = system->row_start[row]; value && k < system->row_start[row + 1];
+		     k++) {
 			if (system->terms[k].var == var)
 				state->rest[row] -= value * system->terms[k].coefficient;
 		}
 		state->open[row]--;
-		push(queue, row);
 	}
+}
+
+static void decide(struct flow_state *state, struct queue *queue, uint32_t var, double value)
+{
+	const struct flow_system *system = state->system;
+
+	flow_decide(state, var, value);
+	for (uint32_t i = system->var_start[var]; i < system->var_start[var + 1]; i++)
+		push(queue, system->var_rows[i]);
 }
 
 /* +1 or -1 if all open terms have that sign, else 0. */

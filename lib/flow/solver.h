@@ -3,6 +3,7 @@
 #define SWLBR_FLOW_SOLVER_H
 
 #include "system.h"
+#include "unrolled.h"
 
 /* Values of the variables while they are found. */
 struct flow_state {
@@ -12,6 +13,9 @@ struct flow_state {
 	double *rest;	/* per row: what the unknown variables have to add up to */
 	uint32_t *open; /* per row: terms with unknown variables */
 	double moved;	/* sum of what rows disagreed by */
+	double *limit;  /* per variable: it cannot be more; see flow_limit() */
+	const struct flow_bound *bounds;
+	size_t nr_bounds;
 };
 
 struct swlbr_error *flow_state_init(struct flow_state *state, const struct flow_system *system,
@@ -20,6 +24,19 @@ void flow_state_deinit(struct flow_state *state);
 
 /* Decide what follows row by row, in linear time. */
 struct swlbr_error *flow_propagate(struct flow_state *state);
+
+/* Find the greatest value each open variable can have, and decide those that can only be 0. */
+struct swlbr_error *flow_limit(struct flow_state *state);
+
+/* Set @var and queue nothing: for values found by other means than rows. */
+void flow_decide(struct flow_state *state, uint32_t var, double value);
+
+/*
+ * Start values for the open variables: the flow that comes to a block is shared out by what
+ * branches usually do. @depth: of loops, per block.
+ */
+struct swlbr_error *flow_start(struct flow_state *state, const struct swlbr_branch_map *map,
+			       const uint16_t *depth);
 
 /*
  * Find values for the variables that are still open, of those that satisfy their rows the nearest

@@ -65,7 +65,8 @@ struct swlbr_map_block {
 
 struct swlbr_map_edge {
 	uint32_t from, to; /* blocks */
-	uint32_t kind;	   /* enum swlbr_map_edge_kind */
+	uint16_t kind;	   /* enum swlbr_map_edge_kind */
+	uint16_t entries;  /* of a jump table that lead there, at most 65,535; else 1 */
 };
 
 struct swlbr_map_site {
