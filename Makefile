@@ -35,7 +35,7 @@ VERSION := $(shell sed -n 's/^.define SWLBR_VERSION "\(.*\)"/\1/p' perf-plugin/c
 SONAME := libswlbr.so.$(firstword $(subst ., ,$(VERSION)))
 
 # pkg-config is asked when the first compiler runs, not before: setup may have to install both.
-PACKAGES = libelf libdw libtraceevent zlib libzstd libmd
+PACKAGES = libelf libtraceevent zlib libzstd libmd
 PKG_CONFIG ?= $(shell command -v $(CROSS_COMPILE)pkg-config || echo pkg-config)
 once = $(eval $(1) := $(2))$($(1))
 PACKAGE_CFLAGS = $(call once,PACKAGE_CFLAGS,$(shell $(PKG_CONFIG) --cflags $(PACKAGES)))
