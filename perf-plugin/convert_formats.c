@@ -6,6 +6,7 @@
 #include <swlbr/instr_profile.h>
 
 #include "convert.h"
+#include "convert_samples.h"
 
 static struct swlbr_error *write_profdata(struct convert *convert, const char *path)
 {
@@ -29,6 +30,10 @@ static const struct convert_format formats[] = {
 	  "indexed profile for clang -fprofile-use (.profdata), from counters" },
 	{ "llvm-profraw", write_profraw, NULL,
 	  "raw profile for llvm-profdata merge (.profraw), from counters" },
+	{ "llvm-sample", NULL, convert_write_llvm_sample,
+	  "sample profile for clang -fprofile-sample-use, text" },
+	{ "llvm-unsymbolized", NULL, convert_write_llvm_unsymbolized,
+	  "edge profile of one binary for llvm-profgen --unsymbolized-profile" },
 	{ "arcs", NULL, write_arcs, "edge profile as a table of text, from branch stacks" },
 };
 
@@ -37,7 +42,7 @@ static const struct convert_format formats[] = {
 int convert_list_formats(void)
 {
 	for (size_t i = 0; i < NR_FORMATS; i++)
-		printf("%-14s %s\n", formats[i].name, formats[i].summary);
+		printf("%-18s %s\n", formats[i].name, formats[i].summary);
 	return fflush(stdout) ? 1 : 0;
 }
 

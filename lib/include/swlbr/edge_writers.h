@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#ifndef SWLBR_EDGE_WRITERS_H
+#define SWLBR_EDGE_WRITERS_H
+
+#include <swlbr/edge_profile.h>
+#include <swlbr/elf.h>
+#include <swlbr/error.h>
+
+/*
+ * Edge profiles in other tools' formats. Each is of one binary, number @binary of @edges, whose
+ * file is @elf. Counts of all sources are summed. Rows are sorted, so that equal profiles give
+ * equal bytes. "-" is standard output.
+ */
+
+/**
+ * llvm-profgen's own (--unsymbolized-profile): how many ranges, the ranges, how many branches, the
+ * branches; offsets are from the page of the first executable segment (tools/llvm-profgen/
+ * PerfReader.cpp). Edges below it, and those with an end elsewhere, have no form there.
+ */
+struct swlbr_error *swlbr_llvm_unsymbolized_write(struct swlbr_edge_profile *edges, uint32_t binary,
+						  struct swlbr_elf *elf, const char *path);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#ifndef SWLBR_SAMPLE_PROFILE_H
+#define SWLBR_SAMPLE_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <swlbr/dwarf.h>
+#include <swlbr/edge_profile.h>
+#include <swlbr/elf.h>
+#include <swlbr/error.h>
+
+/**
+ * A sample profile (AutoFDO): for each function and each inlined call in it, how often its lines
+ * ran, by line offset from the function's declaration and discriminator, and what it called. Counts
+ * saturate.
+ *
+ * The counts are those of llvm-profgen: of the instructions of one line and discriminator the
+ * largest count stands (times the duplication factor that the discriminator states, for unrolled
+ * and vectorized loops), since the compiler may have spread a line over several places; the total
+ * of a function is the sum over its code of count times bytes. Lines of a function that ran which
+ * did not run themselves are there with 0: they are cold, and not unknown.
+ */
+struct swlbr_sample_profile;
+
+struct swlbr_error *swlbr_sample_profile_create(struct swlbr_sample_profile **ret);
+/** NULL is fine. */
+void swlbr_sample_profile_destroy(struct swlbr_sample_profile *profile);
+
+/**
+ * struct swlbr_sample_stats - what came of the edges of a binary; counts are sums of executions
+ * @ranges, @branches: in the edge profile
+ * @ranges_unknown: of @ranges, in code that the debug information tells nothing of
+ * @ranges_bad: of @ranges, not on instructions or from an end to its begin; left out
+ * @calls: of @branches, to the entry of a function
+ */
+struct swlbr_sample_stats {
+	uint64_t ranges, ranges_unknown, ranges_bad;
+	uint64_t branches, calls;
+};
+
+/**
+ * Add what @edges has of its binary number @binary, whose file is @elf with the debug information
+ * @dwarf. @stats_ret may be NULL. SWLBR_ERROR_NOT_FOUND, with the likely cause, if nothing comes
+ * of it; SWLBR_ERROR_UNSUPPORTED for a machine whose instructions cannot be read.
+ */
+struct swlbr_error *swlbr_sample_profile_add_edges(struct swlbr_sample_profile *profile,
+						   struct swlbr_edge_profile *edges,
+						   uint32_t binary, struct swlbr_elf *elf,
+						   struct swlbr_dwarf *dwarf,
+						   struct swlbr_sample_stats *stats_ret);
+
+/** Add @other, its counts times @weight. */
+struct swlbr_error *swlbr_sample_profile_merge(struct swlbr_sample_profile *profile,
+					       const struct swlbr_sample_profile *other,
+					       uint64_t weight);
+
+/** Functions at the top level, and the sum of their totals. */
+size_t swlbr_sample_profile_functions(const struct swlbr_sample_profile *profile,
+				      uint64_t *total_ret);
+
+/**
+ * Write the text form that clang's -fprofile-sample-use and llvm-profdata read
+ * (llvm/include/llvm/ProfileData/SampleProfReader.h): hottest function first. Equal profiles give
+ * equal bytes. "-" is standard output.
+ */
+struct swlbr_error *swlbr_sample_profile_write_text(const struct swlbr_sample_profile *profile,
+						    const char *path);
+
+/** Add the profile in the text file at @path. Errors name the file and the line. */
+struct swlbr_error *swlbr_sample_profile_read_text(struct swlbr_sample_profile *profile,
+						   const char *path);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* The inside of a sample profile: a tree of functions and inlined calls, in flat arrays. */
+#ifndef SWLBR_SAMPLEPROFILE_SAMPLE_PROFILE_H
+#define SWLBR_SAMPLEPROFILE_SAMPLE_PROFILE_H
+
+#include <swlbr/sample_profile.h>
+
+#include "index.h"
+
+#define SAMPLE_TOP UINT32_MAX /* the parent of functions */
+
+/* A place in a function: line offset from its declaration, and discriminator. */
+struct sample_place {
+	uint32_t line, discriminator;
+};
+
+/* A function, or a call inlined into @parent at @place. */
+struct sample_node {
+	uint32_t parent, name;
+	struct sample_place place;
+	uint64_t total, head;
+};
+
+/* What ran at a place. */
+struct sample_record {
+	uint32_t node;
+	struct sample_place place;
+	uint64_t count;
+};
+
+/* What was called from a place. */
+struct sample_target {
+	uint32_t record, name;
+	uint64_t count;
+};
+
+struct swlbr_sample_profile {
+	char **names;
+	struct sample_node *nodes; /* a parent is before its children */
+	struct sample_record *records;
+	struct sample_target *targets;
+	struct index name_index, node_index, record_index, target_index;
+	size_t max_names, max_nodes, max_records, max_targets;
+	bool fs_discriminators;
+};
+
+static inline void sample_add(uint64_t *sum, uint64_t value)
+{
+	if (__builtin_add_overflow(*sum, value, sum))
+		*sum = UINT64_MAX;
+}
+
+static inline uint64_t sample_times(uint64_t count, uint64_t factor)
+{
+	return __builtin_mul_overflow(count, factor, &count) ? UINT64_MAX : count;
+}
+
+/** The number of @name of @size bytes, which is added if it is new. */
+struct swlbr_error *sample_name(struct swlbr_sample_profile *profile, const char *name, size_t size,
+				uint32_t *ret);
+/** The index of a function or inlined call, which is added if it is new. */
+struct swlbr_error *sample_node(struct swlbr_sample_profile *profile, uint32_t parent,
+				struct sample_place place, uint32_t name, uint32_t *ret);
+struct swlbr_error *sample_record(struct swlbr_sample_profile *profile, uint32_t node,
+				  struct sample_place place, uint32_t *ret);
+/** Add @count calls of @name from the place of @record. */
+struct swlbr_error *sample_target(struct swlbr_sample_profile *profile, uint32_t record,
+				  uint32_t name, uint64_t count);
+
+/**
+ * struct sample_order - a profile in the order in which it is written
+ *
+ * Functions: hottest first, then by name. Inlined calls and records by place, calls then by name.
+ * Targets: most called first, then by name. What belongs to element i begins at start[i] and ends
+ * before start[i + 1].
+ */
+struct sample_order {
+	uint32_t *functions;
+	size_t nr_functions;
+	uint32_t *calls, *call_start;	  /* of nodes */
+	uint32_t *records, *record_start; /* of nodes */
+	uint32_t *targets, *target_start; /* of records */
+};
+
+struct swlbr_error *sample_order(const struct swlbr_sample_profile *profile,
+				 struct sample_order *ret);
+void sample_order_free(struct sample_order *order);
+
+#endif

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Formats that hold the edge profile of one binary. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <swlbr/edge_writers.h>
+
+#include "cmd.h"
+#include "convert_samples.h"
+
+const char *convert_edge_binary_name(const struct swlbr_edge_binary *binary, char hex[41])
+{
+	return binary->path ? binary->path : swlbr_build_id_format(&binary->build_id, hex);
+}
+
+struct swlbr_error *convert_edge_weights(struct swlbr_edge_profile *edges, uint64_t **ret,
+					 uint64_t *total_ret)
+{
+	const struct swlbr_edge *all;
+	size_t nr = swlbr_edge_profile_edges(edges, &all);
+	uint64_t *weights = calloc(swlbr_edge_profile_nr_binaries(edges) + 1, sizeof(*weights));
+
+	if (!weights)
+		return swlbr_error_no_memory();
+	*total_ret = 0;
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t *weight = &weights[all[i].from_binary];
+
+		if (all[i].kind != SWLBR_EDGE_RANGE)
+			continue;
+		if (__builtin_add_overflow(*weight, all[i].nr, weight))
+			*weight = UINT64_MAX;
+		if (__builtin_add_overflow(*total_ret, all[i].nr, total_ret))
+			*total_ret = UINT64_MAX;
+	}
+	*ret = weights;
+	return NULL;
+}
+
+/* Is @binary the file that is named as an argument? */
+static bool is_argument(const struct convert *convert, const struct swlbr_edge_binary *binary)
+{
+	bool same = false;
+
+	for (size_t i = 0; !same && i < convert->nr_arguments; i++) {
+		struct swlbr_elf *elf;
+		struct swlbr_error *error = swlbr_elf_open(convert->arguments[i], &elf);
+
+		if (error) {
+			swlbr_error_destroy(error);
+			continue;
+		}
+		if (binary->build_id.size)
+			same = !memcmp(swlbr_elf_build_id(elf)->bytes, binary->build_id.bytes,
+				       SWLBR_BUILD_ID_SIZE);
+		else
+			same = !strcmp(binary->path, convert->arguments[i]);
+		swlbr_elf_close(elf);
+	}
+	return same;
+}
+
+/* The binary of the argument, or that in which most ran. */
+static struct swlbr_error *choose(const struct convert *convert, struct swlbr_edge_profile *edges,
+				  uint32_t *ret, double *share_ret)
+{
+	size_t nr = swlbr_edge_profile_nr_binaries(edges);
+	uint64_t *weights, total, best = 0;
+	struct swlbr_error *error;
+	bool found = false;
+
+	error = convert_edge_weights(edges, &weights, &total);
+	if (error)
+		return error;
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct swlbr_edge_binary *binary = swlbr_edge_profile_get_binary(edges, i);
+
+		if (binary->file_offsets || weights[i] < best)
+			continue;
+		if (convert->nr_arguments && !is_argument(convert, binary))
+			continue;
+		best = weights[i];
+		*ret = i;
+		found = true;
+	}
+	*share_ret = total ? 100.0 * (double)best / (double)total : 100;
+	free(weights);
+	if (found)
+		return NULL;
+	if (convert->nr_arguments)
+		return swlbr_error_create(SWLBR_ERROR_MISMATCH,
+					  "%s: nothing in it is of %s: is it another build?",
+					  convert->inputs[0], convert->arguments[0]);
+	return swlbr_error_create(
+		SWLBR_ERROR_NOT_FOUND,
+		"%s: it has offsets in files, since these were not at hand; give the binary as an argument",
+		convert->inputs[0]);
+}
+
+typedef struct swlbr_error *write_fn(struct swlbr_edge_profile *edges, uint32_t binary,
+				     struct swlbr_elf *elf, const char *path);
+
+static struct swlbr_error *write_one(struct convert *convert, struct swlbr_edge_profile *edges,
+				     const char *path, write_fn *write)
+{
+	struct swlbr_elf *elf = NULL;
+	struct swlbr_error *error;
+	uint32_t binary = 0;
+	double share;
+
+	error = choose(convert, edges, &binary, &share);
+	if (!error)
+		error = convert_open_edge_binary(
+			convert, swlbr_edge_profile_get_binary(edges, binary), &elf);
+	if (!error)
+		error = write(edges, binary, elf, path);
+	if (!error && !convert->quiet)
+		fprintf(stderr, "[ perf swlbr convert: wrote %s: of %s, where %.1f %% ran ]\n",
+			path, swlbr_elf_path(elf), share);
+	swlbr_elf_close(elf);
+	return error;
+}
+
+struct swlbr_error *convert_write_llvm_unsymbolized(struct convert *convert,
+						    struct swlbr_edge_profile *edges,
+						    const char *path)
+{
+	return write_one(convert, edges, path, swlbr_llvm_unsymbolized_write);
+}

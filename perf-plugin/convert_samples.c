@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* An edge profile, and the debug information of its binaries, into a sample profile. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <swlbr/sample_profile.h>
+
+#include "cmd.h"
+#include "convert_samples.h"
+
+/* One binary of the edge profile. */
+struct source {
+	uint64_t weight;
+	struct swlbr_error *error; /* why it is left out */
+	struct swlbr_sample_stats stats;
+};
+
+struct samples {
+	struct convert *convert;
+	struct swlbr_edge_profile *edges;
+	struct swlbr_sample_profile *profile;
+	struct source *sources; /* as many as binaries */
+	size_t nr_sources;
+	uint64_t total; /* weight */
+};
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void tell_missing_dwo(struct samples *samples, const struct swlbr_elf *elf,
+			     const struct swlbr_dwarf *dwarf)
+{
+	const char *first;
+	size_t missing = swlbr_dwarf_missing_dwo(dwarf, &first);
+	char line[512];
+
+	if (!missing)
+		return;
+	snprintf(line, sizeof(line), "%s: the debug information of %zu of its parts is missing: %s",
+		 swlbr_elf_path(elf), missing, first);
+	samples->convert->reporter.report(samples->convert->reporter.context, line);
+}
+
+static struct swlbr_error *add_binary(struct samples *samples, uint32_t index)
+{
+	const struct swlbr_edge_binary *binary =
+		swlbr_edge_profile_get_binary(samples->edges, index);
+	struct source *source = &samples->sources[index];
+	struct swlbr_dwarf *dwarf = NULL;
+	struct swlbr_elf *elf = NULL;
+	struct swlbr_error *error;
+
+	if (binary->file_offsets)
+		return swlbr_error_create(
+			SWLBR_ERROR_NOT_FOUND,
+			"%s: the profile has offsets in it, since it was not at hand; convert the recording again where it is",
+			binary->path ? binary->path : "a binary");
+	error = convert_open_edge_binary(samples->convert, binary, &elf);
+	if (!error)
+		error = swlbr_dwarf_open(elf, NULL, &dwarf);
+	if (!error)
+		tell_missing_dwo(samples, elf, dwarf);
+	if (!error)
+		error = swlbr_sample_profile_add_edges(samples->profile, samples->edges, index, elf,
+						       dwarf, &source->stats);
+	swlbr_dwarf_close(dwarf);
+	swlbr_elf_close(elf);
+	return error;
+}
+
+/* That of the binary where most ran: the others (libc, the loader) seldom have what it takes. */
+static struct swlbr_error *take_error(struct samples *samples)
+{
+	struct source *worst = NULL;
+	struct swlbr_error *error;
+
+	for (size_t i = 0; i < samples->nr_sources; i++)
+		if (samples->sources[i].error &&
+		    (!worst || samples->sources[i].weight > worst->weight))
+			worst = &samples->sources[i];
+	error = worst->error;
+	worst->error = NULL;
+	return error;
+}
+
+static struct swlbr_error *add_binaries(struct samples *samples)
+{
+	size_t taken = 0;
+
+	for (uint32_t i = 0; i < samples->nr_sources; i++) {
+		struct source *source = &samples->sources[i];
+
+		if (!source->weight)
+			continue;
+		source->error = add_binary(samples, i);
+		if (source->error && source->error->code == SWLBR_ERROR_NO_MEMORY)
+			return take_error(samples);
+		taken += !source->error;
+	}
+	if (taken)
+		return NULL;
+	if (!samples->total)
+		return swlbr_error_create(
+			SWLBR_ERROR_NOT_FOUND,
+			"%s: taken branches, but no code between them: branch stacks of one entry tell of none",
+			samples->convert->inputs[0]);
+	return take_error(samples);
+}
+
+/* Binaries that are left out are told of where they are more than a trifle. */
+static void print_left_out(const struct samples *samples)
+{
+	for (uint32_t i = 0; i < samples->nr_sources; i++) {
+		const struct source *source = &samples->sources[i];
+		double share = percent(source->weight, samples->total);
+
+		if (source->error && (samples->convert->verbose || share >= 0.1))
+			fprintf(stderr, "[ left out, %.1f %% of what ran: %s ]\n", share,
+				source->error->message);
+	}
+}
+
+static void print_summary(const struct samples *samples)
+{
+	uint64_t ranges = 0, unknown = 0, bad = 0, total;
+	size_t binaries = 0, functions;
+
+	for (size_t i = 0; i < samples->nr_sources; i++) {
+		const struct source *source = &samples->sources[i];
+
+		if (!source->weight || source->error)
+			continue;
+		binaries++;
+		ranges += source->stats.ranges;
+		unknown += source->stats.ranges_unknown;
+		bad += source->stats.ranges_bad;
+	}
+	functions = swlbr_sample_profile_functions(samples->profile, &total);
+	fprintf(stderr,
+		"[ perf swlbr convert: wrote %s: %zu functions, total count %" PRIu64
+		", of %zu binar%s, where %.2f %% of the ranges are in functions with debug information",
+		samples->convert->output, functions, total, binaries, binaries == 1 ? "y" : "ies",
+		percent(ranges - unknown - bad, ranges));
+	if (bad)
+		fprintf(stderr, "; %.2f %% do not fit the binary", percent(bad, ranges));
+	fprintf(stderr, " ]\n");
+	print_left_out(samples);
+}
+
+typedef struct swlbr_error *write_fn(const struct swlbr_sample_profile *profile, const char *path);
+
+static struct swlbr_error *write_samples(struct convert *convert, struct swlbr_edge_profile *edges,
+					 const char *path, write_fn *write)
+{
+	struct samples samples = { .convert = convert,
+				   .edges = edges,
+				   .nr_sources = swlbr_edge_profile_nr_binaries(edges) };
+	struct swlbr_error *error;
+	uint64_t *weights = NULL;
+
+	samples.sources = calloc(samples.nr_sources + 1, sizeof(*samples.sources));
+	if (!samples.sources)
+		return swlbr_error_no_memory();
+	error = swlbr_sample_profile_create(&samples.profile);
+	if (!error)
+		error = convert_edge_weights(edges, &weights, &samples.total);
+	for (size_t i = 0; !error && i < samples.nr_sources; i++)
+		samples.sources[i].weight = weights[i];
+	if (!error)
+		error = add_binaries(&samples);
+	if (!error)
+		error = write(samples.profile, path);
+	if (!error && !convert->quiet)
+		print_summary(&samples);
+	for (size_t i = 0; i < samples.nr_sources; i++)
+		swlbr_error_destroy(samples.sources[i].error);
+	free(weights);
+	free(samples.sources);
+	swlbr_sample_profile_destroy(samples.profile);
+	return error;
+}
+
+struct swlbr_error *convert_write_llvm_sample(struct convert *convert,
+					      struct swlbr_edge_profile *edges, const char *path)
+{
+	return write_samples(convert, edges, path, swlbr_sample_profile_write_text);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef PERF_SWLBR_CONVERT_SAMPLES_H
+#define PERF_SWLBR_CONVERT_SAMPLES_H
+
+#include "convert.h"
+
+/* Writers of sample profiles, made of all binaries that have debug information. */
+struct swlbr_error *convert_write_llvm_sample(struct convert *convert,
+					      struct swlbr_edge_profile *edges, const char *path);
+
+/* Writers of edge profiles of one binary. */
+struct swlbr_error *convert_write_llvm_unsymbolized(struct convert *convert,
+						    struct swlbr_edge_profile *edges,
+						    const char *path);
+
+/* What the binary is called in messages: its path, or its build-id in @hex. */
+const char *convert_edge_binary_name(const struct swlbr_edge_binary *binary, char hex[41]);
+
+/* The executions of ranges in each binary: @ret is the caller's to free(). */
+struct swlbr_error *convert_edge_weights(struct swlbr_edge_profile *edges, uint64_t **ret,
+					 uint64_t *total_ret);
+
+#endif
