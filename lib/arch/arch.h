@@ -42,6 +42,13 @@ enum arch_op {
 	ARCH_OP_ADD_VECTOR, /* 64-bit lanes: dst = src + memory, all in vector registers */
 };
 
+/** When a conditional branch is taken, as far as it tells something of how often. */
+enum arch_condition {
+	ARCH_CONDITION_OTHER,
+	ARCH_CONDITION_EQUAL,
+	ARCH_CONDITION_NOT_EQUAL,
+};
+
 #define ARCH_NO_REGISTER 0xff
 #define ARCH_REGISTERS	 32
 
@@ -54,6 +61,7 @@ struct arch_insn {
 	uint8_t size;	   /* bytes */
 	uint8_t flow;	   /* enum arch_flow */
 	uint8_t op;	   /* enum arch_op */
+	uint8_t condition; /* enum arch_condition, of a COND */
 	uint8_t dst, src;
 	uint8_t base, index, scale;
 	uint8_t mem_size; /* bytes */

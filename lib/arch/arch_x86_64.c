@@ -71,6 +71,9 @@ static void set_flow(const ZydisDecodedInstruction *insn, const ZydisDecodedOper
 	switch (insn->meta.category) {
 	case ZYDIS_CATEGORY_COND_BR:
 		ret->flow = ARCH_FLOW_COND;
+		ret->condition = insn->mnemonic == ZYDIS_MNEMONIC_JZ	? ARCH_CONDITION_EQUAL
+				 : insn->mnemonic == ZYDIS_MNEMONIC_JNZ ? ARCH_CONDITION_NOT_EQUAL
+									: ARCH_CONDITION_OTHER;
 		break;
 	case ZYDIS_CATEGORY_UNCOND_BR:
 		ret->flow = direct ? ARCH_FLOW_JUMP : ARCH_FLOW_INDIRECT_JUMP;

@@ -184,7 +184,9 @@ static void add_edge(struct builder *builder, const struct pending_edge *pending
 	struct swlbr_branch_map *map = builder->map;
 	struct swlbr_map_block *from = &map->blocks[pending->from];
 	uint32_t to = swlbr_branch_map_block_at(map, pending->target);
-	struct swlbr_map_edge edge = { .from = pending->from, .to = to, .kind = (uint16_t)pending->kind, .entries = 1 };
+	struct swlbr_map_edge edge = {
+		.from = pending->from, .to = to, .kind = (uint16_t)pending->kind, .entries = 1
+	};
 
 	if (to == SWLBR_NONE || map->blocks[to].start != pending->target) {
 		/* Past a call that does not return there may be nothing. */

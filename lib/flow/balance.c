@@ -1,35 +1,33 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * Of all values that satisfy the rows, those nearest to the start values in Kullback-Leibler
- * divergence: each row in turn scales its variables by one factor (those of the other sign by its
- * inverse) so that it holds. These are Bregman projections (L. M. Bregman, "The relaxation method
- * of finding the common point of convex sets", 1967), which converge to that point; symmetric
- * copies get equal shares, never all or nothing.
+ * divergence: symmetric copies get equal shares, never all or nothing. First some rounds in which
+ * each row in turn scales its variables by one factor (those of the other sign by its inverse) so
+ * that it holds: Bregman projections (L. M. Bregman, "The relaxation method of finding the common
+ * point of convex sets", 1967). Both stay in the family start * exp(row multipliers), so Newton's
+ * method on the dual goes on from there; see newton.c.
  */
 #include <math.h>
 #include <stdlib.h>
 
+#include "open_rows.h"
 #include "solver.h"
 
-#define MAX_SWEEPS 400
+#define MAX_SWEEPS 6
 /* Rows may be off by this share of what they hold. */
-#define TOLERANCE 1e-5
+#define TOLERANCE 1e-6
 
-/* Sums of the open terms with positive and negative coefficients. */
-static void open_sums(const struct flow_state *state, uint32_t row, double *plus, double *minus)
+/* Sums of the terms with positive and negative coefficients. */
+static void row_sums(const struct open_rows *rows, size_t row, double *plus, double *minus)
 {
-	const struct flow_system *system = state->system;
-
 	*plus = *minus = 0;
-	for (uint32_t i = system->row_start[row]; i < system->row_start[row + 1]; i++) {
-		const struct flow_term *term = &system->terms[i];
+	for (uint32_t i = rows->start[row]; i < rows->start[row + 1]; i++) {
+		double term = rows->value[rows->var[i]] * rows->coefficient[i];
 
-		if (state->known[term->var])
-			continue;
-		if (term->coefficient > 0)
-			*plus += state->value[term->var] * term->coefficient;
+		if (term > 0)
+			*plus += term;
 		else
-			*minus -= state->value[term->var] * term->coefficient;
+			*minus -= term;
 	}
 }
 
@@ -42,81 +40,53 @@ static double factor_of(double plus, double minus, double rest)
 }
 
 /* Returns by how much the row was off, as a share. */
-static double project(struct flow_state *state, uint32_t row)
+static double project(struct open_rows *rows, size_t row)
 {
-	const struct flow_system *system = state->system;
-	double plus, minus, factor, off, rest = state->rest[row];
+	double plus, minus, factor, off, rest = rows->rest[row];
 
-	open_sums(state, row, &plus, &minus);
+	row_sums(rows, row, &plus, &minus);
 	off = fabs(plus - minus - rest) / (plus + minus + fabs(rest) + 1);
 	if (off < TOLERANCE / 10)
 		return off;
 	factor = factor_of(plus, minus, rest);
-	if (!(factor > 1e-12)) /* nothing positive fits: as near as can be */
-		factor = 1e-3;
-	else if (factor > 1e6)
-		factor = 1e6;
-	for (uint32_t i = system->row_start[row]; i < system->row_start[row + 1]; i++) {
-		const struct flow_term *term = &system->terms[i];
-
-		if (state->known[term->var])
-			continue;
-		if (term->coefficient > 0)
-			state->value[term->var] *= factor;
+	if (!(factor > 0.05)) /* nothing positive may fit at all: as near as can be */
+		factor = 0.05;
+	else if (factor > 20)
+		factor = 20;
+	for (uint32_t i = rows->start[row]; i < rows->start[row + 1]; i++) {
+		if (rows->coefficient[i] > 0)
+			rows->value[rows->var[i]] *= factor;
 		else
-			state->value[term->var] /= factor;
+			rows->value[rows->var[i]] /= factor;
 	}
 	return off;
 }
 
-/* The bound's edges are brought together where they are on the wrong side of each other. */
-static double project_bound(struct flow_state *state, const struct flow_bound *bound)
+static double sweep(struct open_rows *rows, bool backwards)
 {
-	double *less = &state->value[bound->less], *more = &state->value[bound->more];
-	double off = (*less - *more) / (*less + *more + 1), middle;
+	double worst = 0;
 
-	if (state->known[bound->less] && state->known[bound->more])
-		return 0;
-	if (off < TOLERANCE)
-		return 0;
-	middle = sqrt(*less * *more);
-	if (!state->known[bound->less])
-		*less = state->known[bound->more] ? *more : middle;
-	if (!state->known[bound->more])
-		*more = state->known[bound->less] ? *less : middle;
-	return off;
+	for (size_t i = 0; i < rows->nr_rows; i++) {
+		double off = project(rows, backwards ? rows->nr_rows - 1 - i : i);
+
+		if (off > worst)
+			worst = off;
+	}
+	return worst;
 }
 
 struct swlbr_error *flow_balance(struct flow_state *state)
 {
-	const struct flow_system *system = state->system;
-	uint32_t *rows = calloc(system->nr_rows + 1, sizeof(*rows));
-	size_t nr = 0;
+	struct open_rows rows;
+	struct swlbr_error *error = open_rows_init(&rows, state);
+	double worst = 1;
 
-	if (!rows)
-		return swlbr_error_no_memory();
-	for (uint32_t row = 0; row < system->nr_rows; row++) {
-		if (state->open[row])
-			rows[nr++] = row;
-	}
-	for (unsigned int sweep = 0; nr && sweep < MAX_SWEEPS; sweep++) {
-		double worst = 0;
-
-		for (size_t i = 0; i < nr; i++) {
-			double off = project(state, sweep % 2 ? rows[nr - 1 - i] : rows[i]);
-
-			if (off > worst)
-				worst = off;
-		}
-		for (size_t i = 0; i < state->nr_bounds; i++) {
-			double off = project_bound(state, &state->bounds[i]);
-
-			if (off > worst)
-				worst = off;
-		}
-		if (worst < TOLERANCE)
-			break;
-	}
-	free(rows);
-	return NULL;
+	for (unsigned int i = 0; !error && i < MAX_SWEEPS && worst > TOLERANCE; i++)
+		worst = sweep(&rows, i % 2);
+	if (!error && worst > TOLERANCE)
+		error = newton(&rows, TOLERANCE);
+	if (!error)
+		open_rows_take(&rows, state);
+	open_rows_deinit(&rows);
+	return error;
 }

@@ -85,6 +85,37 @@ static void take(const struct swlbr_flow *flow, const struct flow_state *state, 
 	result->moved = state->moved;
 }
 
+/* Where rows disagree, some calls did not return: another try without taking that for granted. */
+#define MAX_TRIES 4
+
+static struct swlbr_error *propagate_all(const struct swlbr_flow *flow, const uint64_t *counters,
+					 struct flow_state *state)
+{
+	size_t nr = flow->map->nr_functions;
+	bool *disagrees = calloc(nr + 1, sizeof(*disagrees));
+	struct swlbr_error *error = NULL;
+	bool again = true;
+
+	*state = (struct flow_state){ 0 };
+	if (!disagrees)
+		return swlbr_error_no_memory();
+	for (unsigned int try = 0; !error && again && try < MAX_TRIES; try++) {
+		flow_state_deinit(state);
+		error = flow_state_init(state, &flow->system, flow->map, counters, disagrees);
+		if (!error)
+			error = flow_propagate(state);
+		again = false;
+		for (size_t i = 0; !error && i < nr; i++) {
+			again |= state->disagrees[i] && !disagrees[i];
+			disagrees[i] |= state->disagrees[i];
+		}
+	}
+	free(disagrees);
+	state->bounds = flow->bounds;
+	state->nr_bounds = flow->nr_bounds;
+	return error;
+}
+
 struct swlbr_error *swlbr_flow_solve(struct swlbr_flow *flow, const uint64_t *counters,
 				     const struct swlbr_flow_result *prior,
 				     struct swlbr_flow_result *result)
@@ -94,11 +125,7 @@ struct swlbr_error *swlbr_flow_solve(struct swlbr_flow *flow, const uint64_t *co
 
 	(void)prior;
 	*result = (struct swlbr_flow_result){ 0 };
-	error = flow_state_init(&state, &flow->system, counters);
-	state.bounds = flow->bounds;
-	state.nr_bounds = flow->nr_bounds;
-	if (!error)
-		error = flow_propagate(&state);
+	error = propagate_all(flow, counters, &state);
 	if (!error)
 		error = flow_limit(&state);
 	if (!error)

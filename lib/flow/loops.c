@@ -9,14 +9,14 @@
 struct loops {
 	const struct swlbr_branch_map *map;
 	uint16_t *depth;
-	uint8_t *color;		       /* 0 new, 1 on the path, 2 done */
-	uint32_t *path, *next;	       /* depth-first search: block, its next edge */
-	uint32_t *in_start, *in_edge;  /* edges into each block */
-	uint32_t *seen;		       /* per block: number of the loop that it was marked for */
+	uint8_t *color;		      /* 0 new, 1 on the path, 2 done */
+	uint32_t *path, *next;	      /* depth-first search: block, its next edge */
+	uint32_t *in_start, *in_edge; /* edges into each block */
+	uint32_t *seen;		      /* per block: number of the loop that it was marked for */
 	uint32_t loop;
 	struct {
 		uint32_t latch, header;
-	} *back;
+	} * back;
 	size_t nr_back;
 };
 

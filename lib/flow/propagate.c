@@ -10,21 +10,36 @@
 
 #include "solver.h"
 
-struct swlbr_error *flow_state_init(struct flow_state *state, const struct flow_system *system,
-				    const uint64_t *counters)
+/* In functions whose rows agree all calls return. */
+static void close_unreturned(struct flow_state *state, const bool *disagrees)
 {
-	*state = (struct flow_state){ .system = system };
+	const struct flow_system *system = state->system;
+
+	for (size_t b = 0; b < state->map->nr_blocks; b++) {
+		if (system->unreturned[b] != SWLBR_NONE &&
+		    !(disagrees && disagrees[state->map->blocks[b].function]))
+			flow_decide(state, system->unreturned[b], 0);
+	}
+}
+
+struct swlbr_error *flow_state_init(struct flow_state *state, const struct flow_system *system,
+				    const struct swlbr_branch_map *map, const uint64_t *counters,
+				    const bool *disagrees)
+{
+	*state = (struct flow_state){ .system = system, .map = map };
 	state->value = calloc(system->nr_vars + 1, sizeof(*state->value));
 	state->known = calloc(system->nr_vars + 1, sizeof(*state->known));
 	state->rest = calloc(system->nr_rows + 1, sizeof(*state->rest));
 	state->open = calloc(system->nr_rows + 1, sizeof(*state->open));
-	if (!state->value || !state->known || !state->rest || !state->open)
+	state->disagrees = calloc(map->nr_functions + 1, sizeof(*state->disagrees));
+	if (!state->value || !state->known || !state->rest || !state->open || !state->disagrees)
 		return swlbr_error_no_memory();
 	for (size_t row = 0; row < system->nr_rows; row++) {
 		state->open[row] = system->row_start[row + 1] - system->row_start[row];
 		if (system->row_counter[row] != SWLBR_NONE)
 			state->rest[row] = (double)counters[system->row_counter[row]];
 	}
+	close_unreturned(state, disagrees);
 	return NULL;
 }
 
@@ -35,6 +50,23 @@ void flow_state_deinit(struct flow_state *state)
 	free(state->rest);
 	free(state->open);
 	free(state->limit);
+	free(state->disagrees);
+}
+
+/* The functions that the row is about have a row that does not go with the others. */
+static void note_disagreement(struct flow_state *state, uint32_t row, double by)
+{
+	const struct flow_system *system = state->system;
+
+	if (by < 0.5)
+		return;
+	state->moved += by;
+	for (uint32_t i = system->row_start[row]; i < system->row_start[row + 1]; i++) {
+		uint32_t block = system->terms[i].var - system->first_block;
+
+		if (block < state->map->nr_blocks)
+			state->disagrees[state->map->blocks[block].function] = true;
+	}
 }
 
 struct queue {
@@ -103,13 +135,14 @@ static void look_at(struct flow_state *state, struct queue *queue, uint32_t row)
 	int sign;
 
 	if (!state->open[row]) {
-		state->moved += fabs(rest);
+		note_disagreement(state, row, fabs(rest));
 		return;
 	}
 	if (state->open[row] > 1) {
 		sign = sign_of_open(state, row);
 		if (!sign || rest * sign > 0.5)
 			return;
+		note_disagreement(state, row, -rest * sign);
 		for (uint32_t i = system->row_start[row]; i < system->row_start[row + 1]; i++) {
 			if (!state->known[system->terms[i].var])
 				decide(state, queue, system->terms[i].var, 0);
@@ -122,6 +155,7 @@ static void look_at(struct flow_state *state, struct queue *queue, uint32_t row)
 		if (state->known[term->var])
 			continue;
 		rest /= term->coefficient;
+		note_disagreement(state, row, -rest);
 		decide(state, queue, term->var, rest > 0 ? rest : 0);
 		return;
 	}

@@ -13,13 +13,20 @@ struct flow_state {
 	double *rest;	/* per row: what the unknown variables have to add up to */
 	uint32_t *open; /* per row: terms with unknown variables */
 	double moved;	/* sum of what rows disagreed by */
-	double *limit;  /* per variable: it cannot be more; see flow_limit() */
+	double *limit;	/* per variable: it cannot be more; see flow_limit() */
 	const struct flow_bound *bounds;
 	size_t nr_bounds;
+	const struct swlbr_branch_map *map;
+	bool *disagrees; /* per function: rows of it do not go together if all calls return */
 };
 
+/*
+ * All variables open, but for the calls that do not return: there are none in functions but those
+ * that @disagrees (which may be NULL) has.
+ */
 struct swlbr_error *flow_state_init(struct flow_state *state, const struct flow_system *system,
-				    const uint64_t *counters);
+				    const struct swlbr_branch_map *map, const uint64_t *counters,
+				    const bool *disagrees);
 void flow_state_deinit(struct flow_state *state);
 
 /* Decide what follows row by row, in linear time. */

@@ -12,11 +12,12 @@
 #include "solver.h"
 
 /* Odds against one. */
-#define ENTERS_LOOP 30
+#define ENTERS_LOOP   30
 #define STAYS_IN_LOOP 8
-#define PAST_TABLE 16 /* entries that being out of a jump table's range is worth */
-#define SWEEPS 12
-#define LITTLE 0.01 /* scaling cannot bring back what is 0 */
+#define DIFFERS	      3	 /* two values that are compared */
+#define PAST_TABLE    16 /* entries that being out of a jump table's range is worth */
+#define SWEEPS	      12
+#define LITTLE	      0.01 /* scaling cannot bring back what is 0 */
 
 struct starter {
 	struct flow_state *state;
@@ -55,12 +56,27 @@ static double entries_of(const struct starter *starter, uint32_t block)
 	return entries;
 }
 
+static double loop_odds(const struct starter *starter, const struct swlbr_map_block *block,
+			const struct swlbr_map_edge *edge)
+{
+	unsigned int here = starter->depth[edge->from], there = starter->depth[edge->to];
+
+	if (depth_ahead(starter, edge->to) > here)
+		return ENTERS_LOOP;
+	for (uint32_t i = 0; i < block->nr_edges; i++) {
+		uint32_t other = starter->map->edges[block->first_edge + i].to;
+
+		if (other != edge->to && starter->depth[other] < here && there >= here)
+			return STAYS_IN_LOOP;
+	}
+	return 1;
+}
+
 static double weight_of(const struct starter *starter, const struct swlbr_map_block *block,
 			uint32_t edge)
 {
 	const struct swlbr_map_edge *e = &starter->map->edges[edge];
-	unsigned int here = starter->depth[e->from], there = starter->depth[e->to];
-	double table;
+	double table, odds;
 
 	if (e->kind == SWLBR_MAP_INDIRECT)
 		return e->entries;
@@ -69,15 +85,11 @@ static double weight_of(const struct starter *starter, const struct swlbr_map_bl
 	table = entries_of(starter, e->to);
 	if (table > 1)
 		return table / PAST_TABLE;
-	if (depth_ahead(starter, e->to) > here)
-		return ENTERS_LOOP;
-	for (uint32_t i = 0; i < block->nr_edges; i++) {
-		uint32_t other = starter->map->edges[block->first_edge + i].to;
-
-		if (other != e->to && starter->depth[other] < here && there >= here)
-			return STAYS_IN_LOOP;
-	}
-	return 1;
+	odds = loop_odds(starter, block, e);
+	if (block->condition == (e->kind == SWLBR_MAP_FALLTHROUGH ? SWLBR_MAP_CONDITION_EQUAL
+								  : SWLBR_MAP_CONDITION_NOT_EQUAL))
+		odds *= DIFFERS;
+	return odds;
 }
 
 static void set_edge(struct starter *starter, uint32_t edge, double value)
@@ -185,6 +197,12 @@ struct swlbr_error *flow_start(struct flow_state *state, const struct swlbr_bran
 	for (size_t i = 0; i < state->system->nr_vars; i++) {
 		if (!state->known[i])
 			state->value[i] = state->limit[i] < 1 ? state->limit[i] : 1;
+	}
+	for (size_t b = 0; b < map->nr_blocks; b++) {
+		uint32_t var = state->system->unreturned[b];
+
+		if (var != SWLBR_NONE && !state->known[var])
+			state->value[var] = LITTLE;
 	}
 	for (size_t i = 0; i < map->nr_edges; i++)
 		starter.in[map->edges[i].to] += state->value[i];

@@ -154,6 +154,13 @@ static bool has_way_out(const struct swlbr_map_block *block)
 	}
 }
 
+/* longjmp and exceptions end calls of this binary's functions; those of others return. */
+static bool may_not_return(const struct swlbr_map_block *block)
+{
+	return block->end_kind == SWLBR_MAP_END_INDIRECT_CALL ||
+	       (block->end_kind == SWLBR_MAP_END_CALL && block->callee != SWLBR_NONE);
+}
+
 static struct swlbr_error *add_out_row(struct maker *maker, uint32_t b)
 {
 	const struct swlbr_branch_map *map = maker->map;
@@ -167,8 +174,12 @@ static struct swlbr_error *add_out_row(struct maker *maker, uint32_t b)
 		else
 			out = true;
 	}
-	if (!error && out)
+	if (!error && out) {
 		error = add_term(maker, new_slack(maker), 1);
+	} else if (!error && may_not_return(block)) {
+		maker->system->unreturned[b] = new_slack(maker);
+		error = add_term(maker, maker->system->unreturned[b], 1);
+	}
 	if (!error)
 		error = add_term(maker, maker->system->first_block + b, -1);
 	return error ? error : end_row(maker, SWLBR_NONE);
@@ -284,17 +295,20 @@ static struct swlbr_error *make(struct maker *maker)
 	if (!error)
 		error = index_calls(maker);
 	for (uint32_t i = 0; !error && i < map->nr_blocks; i++) {
+		maker->system->unreturned[i] = SWLBR_NONE;
 		if (!is_counted(map, i))
 			continue;
 		error = add_in_row(maker, i);
 		if (!error)
 			error = add_out_row(maker, i);
 	}
+	maker->system->first_call_row = (uint32_t)maker->system->nr_rows;
 	for (uint32_t i = 0; !error && i < map->nr_functions; i++) {
 		maker->system->outside[i] = SWLBR_NONE;
 		if (map->functions[i].instrumented)
 			error = add_call_row(maker, i);
 	}
+	maker->system->first_counter_row = (uint32_t)maker->system->nr_rows;
 	if (!error)
 		error = add_counter_rows(maker);
 	return error ? error : index_rows(maker->system);
@@ -311,7 +325,8 @@ struct swlbr_error *flow_system_init(struct flow_system *system, const struct sw
 	system->first_slack = system->first_entry + (uint32_t)map->nr_functions;
 	system->nr_vars = system->first_slack;
 	system->outside = calloc(map->nr_functions + 1, sizeof(*system->outside));
-	error = system->outside ? make(&maker) : swlbr_error_no_memory();
+	system->unreturned = calloc(map->nr_blocks + 1, sizeof(*system->unreturned));
+	error = system->outside && system->unreturned ? make(&maker) : swlbr_error_no_memory();
 	free(maker.in_start);
 	free(maker.in_edge);
 	free(maker.call_start);
@@ -328,4 +343,5 @@ void flow_system_deinit(struct flow_system *system)
 	free(system->var_rows);
 	free(system->var_start);
 	free(system->outside);
+	free(system->unreturned);
 }

@@ -27,12 +27,14 @@ struct flow_term {
 struct flow_system {
 	size_t nr_vars, nr_rows, nr_terms;
 	uint32_t first_block, first_entry, first_slack; /* variables; edges begin at 0 */
+	uint32_t first_call_row, first_counter_row;	/* the others come before */
 	struct flow_term *terms;			/* by row */
 	uint32_t *row_start;				/* nr_rows + 1 */
 	uint32_t *row_counter;				/* SWLBR_NONE: equal to 0 */
 	uint32_t *var_rows;				/* by variable */
 	uint32_t *var_start;				/* nr_vars + 1 */
-	uint32_t *outside; /* per function: slack of the calls from outside, or SWLBR_NONE */
+	uint32_t *unreturned; /* per block: slack of the calls that do not return, or SWLBR_NONE */
+	uint32_t *outside;    /* per function: slack of the calls from outside, or SWLBR_NONE */
 };
 
 struct swlbr_error *flow_system_init(struct flow_system *system,

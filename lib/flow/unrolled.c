@@ -10,7 +10,8 @@
 
 /* The counters of a piece of code. */
 struct region {
-	uint64_t counter[MAX_COUNTERS];
+	uint64_t counter[MAX_COUNTERS]; /* sorted */
+	uint32_t sites[MAX_COUNTERS];	/* of each */
 	size_t nr_counters;
 	bool reaches_end;
 };
@@ -25,13 +26,18 @@ static bool region_add_block(struct region *region, const struct swlbr_branch_ma
 
 		while (at < region->nr_counters && region->counter[at] < counter)
 			at++;
-		if (at < region->nr_counters && region->counter[at] == counter)
+		if (at < region->nr_counters && region->counter[at] == counter) {
+			region->sites[at]++;
 			continue;
+		}
 		if (region->nr_counters == MAX_COUNTERS)
 			return false;
 		memmove(&region->counter[at + 1], &region->counter[at],
 			(region->nr_counters - at) * sizeof(region->counter[0]));
+		memmove(&region->sites[at + 1], &region->sites[at],
+			(region->nr_counters - at) * sizeof(region->sites[0]));
 		region->counter[at] = counter;
+		region->sites[at] = 1;
 		region->nr_counters++;
 	}
 	return true;
@@ -64,8 +70,8 @@ static bool chain_has(const struct chain *chain, uint32_t block)
 }
 
 /* What can run from @first on before @end is come to; false if that is not a small piece. */
-static bool region_find(const struct swlbr_branch_map *map, uint32_t first,
-			const struct chain *end, struct region *region)
+static bool region_find(const struct swlbr_branch_map *map, uint32_t first, const struct chain *end,
+			struct region *region)
 {
 	uint32_t blocks[MAX_REGION];
 	size_t nr = 0;
@@ -100,15 +106,32 @@ static bool region_find(const struct swlbr_branch_map *map, uint32_t first,
 	return region->reaches_end;
 }
 
-static bool same_counters(const struct region *a, const struct region *b)
+/*
+ * The same counters, and each with the same multiple of sites: the unrolled body has several copies
+ * of the other. Two equal pieces of code can be anything, as a function inlined twice.
+ */
+static bool is_unrolled(const struct region *a, const struct region *b)
 {
-	return a->nr_counters && a->nr_counters == b->nr_counters &&
-	       !memcmp(a->counter, b->counter, a->nr_counters * sizeof(a->counter[0]));
+	const struct region *more = a->sites[0] > b->sites[0] ? a : b, *less = more == a ? b : a;
+	uint32_t copies;
+
+	if (!a->nr_counters || a->nr_counters != b->nr_counters ||
+	    memcmp(a->counter, b->counter, a->nr_counters * sizeof(a->counter[0])))
+		return false;
+	copies = more->sites[0] / less->sites[0];
+	if (copies < 2)
+		return false;
+	for (size_t i = 0; i < a->nr_counters; i++) {
+		if (more->sites[i] != copies * less->sites[i])
+			return false;
+	}
+	return true;
 }
 
 static bool is_test(const struct swlbr_branch_map *map, uint32_t block)
 {
-	return map->blocks[block].end_kind == SWLBR_MAP_END_COND && map->blocks[block].nr_edges == 2;
+	return map->blocks[block].end_kind == SWLBR_MAP_END_COND &&
+	       map->blocks[block].nr_edges == 2;
 }
 
 /* The code with counters that one side of the test runs and the other, @skip_ret, does not. */
@@ -131,7 +154,7 @@ static uint32_t skipping_edge(const struct swlbr_branch_map *map, const struct c
 		struct region other;
 		struct chain skip;
 
-		if (optional_body(map, test, side, &other, &skip) && same_counters(body, &other))
+		if (optional_body(map, test, side, &other, &skip) && is_unrolled(body, &other))
 			return map->blocks[test].first_edge + !side;
 	}
 	return SWLBR_NONE;
@@ -165,8 +188,8 @@ struct swlbr_error *unrolled_find(const struct swlbr_branch_map *map,
 	for (uint32_t b = 0; b < map->nr_blocks; b++) {
 		const struct swlbr_map_block *block = &map->blocks[b];
 
-		if (!is_test(map, b) ||
-		    !map->functions[block->function].instrumented || !look_at(map, b, &bound))
+		if (!is_test(map, b) || !map->functions[block->function].instrumented ||
+		    !look_at(map, b, &bound))
 			continue;
 		if (nr == max) {
 			struct flow_bound *grown;

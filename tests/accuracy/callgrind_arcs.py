@@ -33,7 +33,7 @@ def parse(path, binary_name):
     """-> executions by address, taken by (from, to), and {function name: lowest address seen}"""
     runs, jumps, first = defaultdict(int), defaultdict(int), {}
     names, objects = {}, {}
-    here, function, jump, skip = False, None, None, False
+    here, function, jump, skip, called = False, None, None, False, None
 
     def name_of(table, text):
         match = re.match(r"\((\d+)\)(?: (.*))?$", text)
@@ -49,6 +49,7 @@ def parse(path, binary_name):
             here = name_of(objects, line[3:]).endswith("/" + binary_name)
         elif line.startswith("fn="):
             function = name_of(names, line[3:])
+            called = None
         elif line.startswith("cob="):
             name_of(objects, line[4:])
         elif line.startswith("cfn="):
@@ -65,14 +66,16 @@ def parse(path, binary_name):
             words = line.split()
             address = int(words[0], 16)
             if skip:
-                skip = False
+                skip, called = False, address
             elif jump:
                 if here:
                     jumps[address, jump[1]] += jump[0]
                 jump = None
-            elif here:
+            elif here and address != called:
+                # After a call its address stands for the stub that it goes through.
                 runs[address] += int(words[2]) if len(words) > 2 else 0
                 first[function] = min(first.get(function, address), address)
+                called = None
     return runs, jumps, first
 
 

@@ -33,6 +33,13 @@ enum swlbr_map_end {
 	SWLBR_MAP_END_STOP,
 };
 
+/** When the branch at a block's end is taken, where that tells how likely it is. */
+enum swlbr_map_condition {
+	SWLBR_MAP_CONDITION_OTHER,
+	SWLBR_MAP_CONDITION_EQUAL,
+	SWLBR_MAP_CONDITION_NOT_EQUAL,
+};
+
 /** What an increment site adds to its counter each time it runs. */
 enum swlbr_map_site_kind {
 	SWLBR_MAP_SITE_ONE,
@@ -56,11 +63,13 @@ struct swlbr_map_block {
 	uint32_t function;
 	uint32_t first_edge, nr_edges; /* the edges out of it */
 	uint32_t first_site, nr_sites;
-	uint32_t callee;  /* function that it calls or, where there is no edge, jumps to */
-	uint8_t end_kind; /* enum swlbr_map_end */
-	uint8_t leaves;	  /* may go where the map does not: unknown targets, other binaries */
-	uint8_t entered;  /* may be come to from there: unwinding, tables that were not found */
-	uint8_t padding;  /* nothing but nops */
+	uint32_t callee;   /* function that it calls or, where there is no edge, jumps to */
+	uint8_t end_kind;  /* enum swlbr_map_end */
+	uint8_t leaves;	   /* may go where the map does not: unknown targets, other binaries */
+	uint8_t entered;   /* may be come to from there: unwinding, tables that were not found */
+	uint8_t padding;   /* nothing but nops */
+	uint8_t condition; /* enum swlbr_map_condition */
+	uint8_t reserved[3];
 };
 
 struct swlbr_map_edge {
