@@ -225,32 +225,53 @@ static void flow_to(struct function_graph *graph, uint64_t vaddr, const struct v
 		graph->dirty[block] = true;
 }
 
+/* The addresses that the instruction @last of a block can lead to, one after another. */
+struct successors {
+	const struct function_graph *graph;
+	const struct memory_image *image;
+	uint32_t last, table, entry;
+	unsigned int step;
+};
+
+static bool next_successor(struct successors *next, uint64_t *vaddr_ret)
+{
+	const struct function_graph *graph = next->graph;
+	const struct arch_insn *insn = &graph->insns[next->last];
+	bool jumps = insn->flow == ARCH_FLOW_JUMP || insn->flow == ARCH_FLOW_COND;
+	bool goes_on = insn->flow != ARCH_FLOW_JUMP && insn->flow != ARCH_FLOW_INDIRECT_JUMP &&
+		       insn->flow != ARCH_FLOW_RETURN && insn->flow != ARCH_FLOW_STOP;
+
+	if (next->step == 0) {
+		next->step = 1;
+		*vaddr_ret = insn->target;
+		if (jumps)
+			return true;
+	}
+	if (next->step == 1) {
+		next->step = 2;
+		*vaddr_ret = insn->vaddr + insn->size;
+		if (goes_on)
+			return true;
+	}
+	for (; next->table < graph->nr_tables; next->table++, next->entry = 0) {
+		const struct jump_table *table = &graph->tables[next->table];
+
+		if (table->jump == next->last && next->entry < table->nr) {
+			*vaddr_ret = jump_table_target(next->image, table, next->entry++);
+			return true;
+		}
+	}
+	return false;
+}
+
 static void flow_on(struct function_graph *graph, const struct value_context *context,
 		    uint32_t last, const struct value_state *state)
 {
-	const struct arch_insn *insn = &graph->insns[last];
+	struct successors next = { .graph = graph, .image = context->image, .last = last };
+	uint64_t vaddr;
 
-	switch (insn->flow) {
-	case ARCH_FLOW_RETURN:
-	case ARCH_FLOW_STOP:
-		return;
-	case ARCH_FLOW_JUMP:
-		flow_to(graph, insn->target, state);
-		return;
-	case ARCH_FLOW_INDIRECT_JUMP:
-		for (uint32_t i = 0; i < graph->nr_tables; i++) {
-			const struct jump_table *table = &graph->tables[i];
-
-			for (uint32_t k = 0; table->jump == last && k < table->nr; k++)
-				flow_to(graph, jump_table_target(context->image, table, k), state);
-		}
-		return;
-	case ARCH_FLOW_COND:
-		flow_to(graph, insn->target, state);
-		/* fall through */
-	default:
-		flow_to(graph, insn->vaddr + insn->size, state);
-	}
+	while (next_successor(&next, &vaddr))
+		flow_to(graph, vaddr, state);
 }
 
 static struct swlbr_error *step_block(struct function_graph *graph,
@@ -277,7 +298,7 @@ static struct swlbr_error *step_block(struct function_graph *graph,
 					return error;
 			}
 		}
-		value_state_step(context, &state, &graph->insns[i], sites);
+		value_state_step(context, &state, &graph->insns[i], i, sites);
 	}
 	flow_on(graph, context, last, &state);
 	return NULL;
@@ -355,34 +376,121 @@ static struct swlbr_error *propagate_all(struct function_graph *graph,
 	return error;
 }
 
+/* True if @block can run again and again without @other running in between. */
+static bool repeats_without(struct function_graph *graph, const struct value_context *context,
+			    uint32_t block, uint32_t other)
+{
+	uint32_t *stack = calloc(graph->nr_blocks + 1, sizeof(*stack));
+	size_t nr = 0;
+	bool found = false;
+
+	if (!stack || block == other) {
+		free(stack);
+		return false;
+	}
+	memset(graph->dirty, 0, graph->nr_blocks); /* not needed any more: marks what was seen */
+	stack[nr++] = block;
+	while (nr && !found) {
+		const struct local_block *local = &graph->blocks[stack[--nr]];
+		struct successors next = { .graph = graph,
+					   .image = context->image,
+					   .last = local->first_insn + local->nr_insns - 1 };
+		uint64_t vaddr;
+
+		while (next_successor(&next, &vaddr)) {
+			uint32_t insn = function_graph_insn_at(graph, vaddr), to;
+
+			if (insn == UINT32_MAX)
+				continue;
+			to = graph->block_of[insn];
+			found |= to == block;
+			if (to == other || graph->dirty[to])
+				continue;
+			graph->dirty[to] = true;
+			stack[nr++] = to;
+		}
+	}
+	free(stack);
+	return found;
+}
+
+/*
+ * A counter that is loaded before a loop and stored in it each time round, as base + trips, is
+ * still one increment a time: strength reduction has rewritten what is stored, not how often.
+ */
+static void tell_sum(struct function_graph *graph, const struct value_context *context,
+		     uint32_t insn, struct value_site *site)
+{
+	if (site->kind != SITE_SUM || !site->loaded ||
+	    !repeats_without(graph, context, graph->block_of[insn],
+			     graph->block_of[site->loaded - 1]))
+		return;
+	site->kind = SITE_ONE;
+	site->k = 1;
+}
+
+static struct swlbr_error *add_site(struct function_graph *graph, uint32_t insn,
+				    const struct value_site *site)
+{
+	struct swlbr_error *error = grow(&graph->sites, &graph->max_sites, graph->nr_sites + 1,
+					 sizeof(*graph->sites));
+
+	if (error)
+		return error;
+	if (site->place)
+		insn = site->place - 1;
+	graph->sites[graph->nr_sites++] =
+		(struct local_site){ graph->insns[insn].vaddr, *site, graph->block_of[insn] };
+	return NULL;
+}
+
+static int by_vaddr(const void *left, const void *right)
+{
+	const struct local_site *a = left, *b = right;
+
+	return (a->vaddr > b->vaddr) - (a->vaddr < b->vaddr);
+}
+
+/* A site may count in another block than the one that stores: sorted, then given to the blocks. */
+static void place_sites(struct function_graph *graph)
+{
+	if (graph->nr_sites)
+		qsort(graph->sites, graph->nr_sites, sizeof(*graph->sites), by_vaddr);
+	for (uint32_t b = 0; b < graph->nr_blocks; b++)
+		graph->blocks[b].nr_sites = 0;
+	for (uint32_t i = graph->nr_sites; i-- > 0;) {
+		struct local_block *block = &graph->blocks[graph->sites[i].block];
+
+		block->first_site = i;
+		block->nr_sites++;
+	}
+}
+
 static struct swlbr_error *read_sites(struct function_graph *graph,
 				      const struct value_context *context)
 {
 	graph->nr_sites = 0;
 	for (uint32_t b = 0; b < graph->nr_blocks; b++) {
-		struct local_block *block = &graph->blocks[b];
+		const struct local_block *block = &graph->blocks[b];
 		struct value_state *state = &graph->states[b]; /* not needed any more after this */
 
-		block->first_site = graph->nr_sites;
-		block->nr_sites = 0;
-		if (!state->reached)
-			continue;
-		for (uint32_t i = 0; i < block->nr_insns; i++) {
-			const struct arch_insn *insn = &graph->insns[block->first_insn + i];
+		for (uint32_t i = 0; state->reached && i < block->nr_insns; i++) {
+			uint32_t insn = block->first_insn + i;
 			struct value_site sites[2];
-			unsigned int nr = value_state_step(context, state, insn, sites);
-			struct swlbr_error *error = grow(&graph->sites, &graph->max_sites,
-							 graph->nr_sites + 2,
-							 sizeof(*graph->sites));
+			unsigned int nr = value_state_step(context, state, &graph->insns[insn],
+							   insn, sites);
 
-			if (error)
-				return error;
-			for (unsigned int k = 0; k < nr; k++)
-				graph->sites[graph->nr_sites++] =
-					(struct local_site){ insn->vaddr, sites[k] };
+			for (unsigned int k = 0; k < nr; k++) {
+				struct swlbr_error *error;
+
+				tell_sum(graph, context, insn, &sites[k]);
+				error = add_site(graph, insn, &sites[k]);
+				if (error)
+					return error;
+			}
 		}
-		block->nr_sites = graph->nr_sites - block->first_site;
 	}
+	place_sites(graph);
 	return NULL;
 }
 

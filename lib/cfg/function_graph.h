@@ -22,6 +22,7 @@ struct local_block {
 struct local_site {
 	uint64_t vaddr;
 	struct value_site site;
+	uint32_t block;
 };
 
 struct function_graph {

@@ -18,13 +18,20 @@ static struct value plus(struct value value, int64_t n)
 
 static bool same(const struct value *a, const struct value *b)
 {
-	return a->kind == b->kind && a->v == b->v && a->k == b->k;
+	return a->kind == b->kind && a->v == b->v && a->k == b->k && a->origin == b->origin;
 }
 
 static struct value count_plus(struct value count, struct value other)
 {
-	if (other.kind == VALUE_CONST && other.v > -1000 && other.v < 1000000)
+	if (other.kind == VALUE_CONST && other.v > -1000 && other.v < 1000000) {
 		count.k += (int32_t)other.v;
+	} else if (other.kind == VALUE_TRIPS && other.origin && count.kind == VALUE_COUNT) {
+		count.kind = VALUE_COUNT_TRIPS;
+		count.k += (int32_t)other.v;
+		count.origin = other.origin;
+	} else if (other.kind == VALUE_TRIPS && !other.v && count.kind == VALUE_COUNT && !count.k) {
+		count.kind = VALUE_COUNT_BOOL;
+	}
 	else if (other.kind == VALUE_BOOL && count.kind == VALUE_COUNT && !count.k)
 		count.kind = VALUE_COUNT_BOOL;
 	else
@@ -60,6 +67,7 @@ static struct value add(struct value a, struct value b)
 		return a.v == b.v ? (struct value){ .kind = VALUE_JUMP32, .v = b.v } : unknown;
 	case VALUE_UNKNOWN:
 	case VALUE_BOOL:
+	case VALUE_TRIPS:
 		return (struct value){ .kind = VALUE_INDEXED, .v = a.v };
 	default:
 		return unknown;
@@ -171,13 +179,15 @@ static struct value load_fixed(const struct value_context *context, uint64_t vad
 }
 
 static struct value load(const struct value_context *context, struct value_state *state,
-			 const struct arch_insn *insn)
+			 const struct arch_insn *insn, uint32_t number)
 {
 	struct value address = address_of(state, insn);
 	uint64_t counter;
 
 	if (insn->mem_size == 8 && is_counter(context, &address, &counter))
-		return (struct value){ .kind = VALUE_COUNT, .v = (int64_t)counter };
+		return (struct value){ .kind = VALUE_COUNT,
+				       .v = (int64_t)counter,
+				       .origin = number < VALUE_MAX_ORIGIN ? number + 1 : 0 };
 	switch (address.kind) {
 	case VALUE_CONST:
 		return load_fixed(context, (uint64_t)address.v, insn);
@@ -196,15 +206,41 @@ static struct value load(const struct value_context *context, struct value_state
 	}
 }
 
-static unsigned int site(struct value_site *ret, uint64_t counter, struct value added)
+static unsigned int constant_site(struct value_site *ret, uint64_t counter, int64_t k)
 {
-	*ret = (struct value_site){ .counter = counter, .kind = SITE_SUM };
-	if (added.kind == VALUE_CONST) {
-		ret->k = added.v;
-		ret->kind = added.v == 1 ? SITE_ONE : SITE_CONSTANT;
-	} else if (added.kind == VALUE_BOOL) {
-		ret->kind = SITE_SELECT;
+	*ret = (struct value_site){ .counter = counter, .k = k };
+	ret->kind = k == 1 ? SITE_ONE : SITE_CONSTANT;
+	return k != 0;
+}
+
+/* The trip count of a loop, added when it has ended: each trip counts where it is counted. */
+static unsigned int trips_sites(struct value_site sites[2], uint64_t counter, uint32_t origin,
+				int64_t k)
+{
+	sites[0] = (struct value_site){
+		.counter = counter, .k = 1, .kind = SITE_ONE, .place = origin
+	};
+	return 1 + constant_site(&sites[1], counter, k);
+}
+
+static unsigned int site(struct value_site sites[2], uint64_t counter, struct value added)
+{
+	switch (added.kind) {
+	case VALUE_CONST:
+		return constant_site(sites, counter, added.v);
+	case VALUE_TRIPS:
+		if (added.origin)
+			return trips_sites(sites, counter, added.origin, added.v);
+		if (added.v)
+			break;
+		/* fall through */
+	case VALUE_BOOL:
+		sites[0] = (struct value_site){ .counter = counter, .kind = SITE_SELECT };
+		return 1;
+	default:
+		break;
 	}
+	sites[0] = (struct value_site){ .counter = counter, .kind = SITE_SUM };
 	return 1;
 }
 
@@ -213,16 +249,23 @@ static struct value source_of(const struct value_state *state, const struct arch
 	return insn->src == ARCH_NO_REGISTER ? constant(insn->imm) : get(state, insn->src);
 }
 
-/* What the value of a register that is stored to its own counter has added to it. */
-static struct value added_to(const struct value *count)
+/* A register that holds the counter and more is stored back to it. */
+static unsigned int store_count(struct value_site sites[2], const struct value *count)
 {
+	uint64_t counter = (uint64_t)count->v;
+
 	switch (count->kind) {
 	case VALUE_COUNT:
-		return constant(count->k);
+		return constant_site(sites, counter, count->k);
 	case VALUE_COUNT_BOOL:
-		return (struct value){ .kind = VALUE_BOOL };
+		return site(sites, counter, (struct value){ .kind = VALUE_BOOL });
+	case VALUE_COUNT_TRIPS:
+		return trips_sites(sites, counter, count->origin, count->k);
 	default:
-		return unknown;
+		sites[0] = (struct value_site){ .counter = counter,
+						.kind = SITE_SUM,
+						.loaded = count->origin };
+		return 1;
 	}
 }
 
@@ -235,7 +278,10 @@ static void counter_grew(struct value_state *state, uint64_t counter, int32_t ad
 	}
 }
 
-/* Memory is what @stored holds: a register with the same sum is the counter, whatever was added. */
+/*
+ * Memory is what @stored holds: a register with the same sum is the counter, whatever was added;
+ * another one is something else than it by an unknown sum.
+ */
 static void counter_stored(struct value_state *state, uint64_t counter, const struct value *stored)
 {
 	struct value was = *stored;
@@ -247,10 +293,11 @@ static void counter_stored(struct value_state *state, uint64_t counter, const st
 			continue;
 		if (was.kind == VALUE_COUNT)
 			value->k -= was.k;
-		else if (!memcmp(value, stored, sizeof(*value)))
-			*value = (struct value){ .kind = VALUE_COUNT, .v = (int64_t)counter };
 		else
-			*value = unknown;
+			*value = (struct value){ .kind = VALUE_COUNT_SUM,
+						 .v = was.v,
+						 .origin = was.kind == VALUE_COUNT_SUM ? was.origin
+										       : 0 };
 	}
 }
 
@@ -268,10 +315,9 @@ static unsigned int store(const struct value_context *context, struct value_stat
 		return 0;
 	if (!is_count(&value) || (uint64_t)value.v != counter)
 		return site(sites, counter, unknown);
-	site(sites, counter, added_to(&value));
 	if (insn->src < ARCH_REGISTERS)
 		counter_stored(state, counter, &state->reg[insn->src]);
-	return 1;
+	return store_count(sites, &value);
 }
 
 static unsigned int add_to_memory(const struct value_context *context, struct value_state *state,
@@ -318,23 +364,41 @@ static void clobber(struct value_state *state, uint32_t registers)
 	}
 }
 
+/* @value + 1 by instruction @number: the next trip of the loop that it counts. */
+static bool next_trip(struct value *value, uint32_t number)
+{
+	if (value->kind != VALUE_TRIPS || number >= VALUE_MAX_ORIGIN ||
+	    (value->origin && value->origin != number + 1))
+		return false;
+	value->origin = number + 1;
+	return true;
+}
+
 /* What @insn puts in its destination register. */
 static struct value result_of(const struct value_context *context, struct value_state *state,
-			      const struct arch_insn *insn)
+			      const struct arch_insn *insn, uint32_t number)
 {
+	struct value value;
+
 	switch (insn->op) {
 	case ARCH_OP_MOVE:
 		return get(state, insn->src);
 	case ARCH_OP_CONST:
 		return constant(insn->imm);
 	case ARCH_OP_ADDRESS:
+		value = get(state, insn->base);
+		if (insn->index == ARCH_NO_REGISTER && insn->disp == 1 && next_trip(&value, number))
+			return value;
 		return address_of(state, insn);
 	case ARCH_OP_LOAD:
-		return load(context, state, insn);
+		return load(context, state, insn, number);
 	case ARCH_OP_ADD:
-		return add(get(state, insn->dst), source_of(state, insn));
+		value = get(state, insn->dst);
+		if (insn->src == ARCH_NO_REGISTER && insn->imm == 1 && next_trip(&value, number))
+			return value;
+		return add(value, source_of(state, insn));
 	case ARCH_OP_ADD_LOAD:
-		return add(get(state, insn->dst), load(context, state, insn));
+		return add(get(state, insn->dst), load(context, state, insn, number));
 	case ARCH_OP_FLAG:
 		return (struct value){ .kind = VALUE_BOOL };
 	case ARCH_OP_AND:
@@ -371,7 +435,8 @@ static void pop(const struct value_context *context, struct value_state *state,
 }
 
 unsigned int value_state_step(const struct value_context *context, struct value_state *state,
-			      const struct arch_insn *insn, struct value_site sites[2])
+			      const struct arch_insn *insn, uint32_t number,
+			      struct value_site sites[2])
 {
 	struct value value;
 
@@ -395,7 +460,7 @@ unsigned int value_state_step(const struct value_context *context, struct value_
 		clobber(state, insn->clobbers);
 		return 0;
 	default:
-		value = result_of(context, state, insn);
+		value = result_of(context, state, insn, number);
 		clobber(state, insn->clobbers);
 		set(state, insn->dst, value);
 		return 0;
@@ -411,7 +476,7 @@ struct value value_jump_target(const struct value_context *context, const struct
 		return insn->src == ARCH_NO_REGISTER ? unknown : get(state, insn->src);
 	copy.nr_slots = 0;
 	memcpy(copy.reg, state->reg, sizeof(copy.reg));
-	return load(context, &copy, insn);
+	return load(context, &copy, insn, 0);
 }
 
 void value_state_forget(struct value_state *state)
@@ -428,6 +493,34 @@ void value_state_enter(const struct value_context *context, struct value_state *
 	state->reg[context->arch->stack_pointer] = (struct value){ .kind = VALUE_STACK };
 }
 
+/*
+ * A loop's header: @into came from before it, @from from its end. What began as a constant and is
+ * one more the next time counts trips; which instruction does is seen when it is come to again.
+ */
+static struct value meet(const struct value *into, const struct value *from)
+{
+	struct value trips = { .kind = VALUE_TRIPS, .v = into->v };
+
+	if (same(into, from))
+		return *into;
+	if (is_count(into) && is_count(from) && into->v == from->v)
+		return (struct value){ .kind = VALUE_COUNT_SUM,
+				       .v = into->v,
+				       .origin = into->origin == from->origin ? into->origin : 0 };
+	if (into->kind == VALUE_CONST && from->kind == VALUE_CONST && from->v == into->v + 1)
+		return trips;
+	if (into->kind == VALUE_CONST && from->kind == VALUE_TRIPS && from->v == into->v)
+		return *from;
+	if (into->kind != VALUE_TRIPS)
+		return unknown;
+	if (from->kind == VALUE_CONST &&
+	    (from->v == into->v || (from->v == into->v + 1 && !into->origin)))
+		return *into;
+	if (from->kind == VALUE_TRIPS && from->v == into->v && !into->origin)
+		return *from;
+	return unknown;
+}
+
 bool value_state_meet(struct value_state *into, const struct value_state *from)
 {
 	bool changed = false;
@@ -441,10 +534,15 @@ bool value_state_meet(struct value_state *into, const struct value_state *from)
 		return true;
 	}
 	for (unsigned int i = 0; i < ARCH_REGISTERS; i++) {
-		if (into->reg[i].kind != VALUE_UNKNOWN && !same(&into->reg[i], &from->reg[i])) {
-			into->reg[i] = unknown;
-			changed = true;
-		}
+		struct value met;
+
+		if (into->reg[i].kind == VALUE_UNKNOWN)
+			continue;
+		met = meet(&into->reg[i], &from->reg[i]);
+		if (same(&met, &into->reg[i]))
+			continue;
+		into->reg[i] = met;
+		changed = true;
 	}
 	for (unsigned int i = 0; i < into->nr_slots; i++) {
 		const struct value_slot *other =

@@ -18,20 +18,26 @@ enum value_kind {
 	VALUE_BIASED,	  /* v + the counter bias (continuous mode moves the counters by it) */
 	VALUE_STACK,	  /* the stack pointer at the function's entry + v */
 	VALUE_BOOL,	  /* 0 or 1 */
+	VALUE_TRIPS,	  /* v + how often instruction @origin has run since the loop began */
 	VALUE_INDEXED,	  /* v + something unknown */
 	VALUE_TABLE32,	  /* a 32-bit entry of the table at v, sign-extended */
 	VALUE_TABLE64,	  /* a 64-bit entry of the table at v */
 	VALUE_JUMP32,	  /* v + a 32-bit entry of the table at v */
 	VALUE_COUNT,	  /* what the counter at v holds, + k */
-	VALUE_COUNT_BOOL, /* the same + 0 or 1 */
-	VALUE_COUNT_SUM,  /* the same + something unknown */
+	VALUE_COUNT_BOOL,  /* the same + 0 or 1 */
+	VALUE_COUNT_TRIPS, /* the same + how often instruction @origin has run */
+	VALUE_COUNT_SUM,   /* the same + something unknown */
 };
 
 struct value {
 	int64_t v;
 	int32_t k;
-	enum value_kind kind;
+	/* 1 + an instruction: which counts trips, or loaded the counter; 0: none */
+	uint32_t origin : 24;
+	uint32_t kind : 8; /* enum value_kind */
 };
+
+#define VALUE_MAX_ORIGIN 0xffffff
 
 #define VALUE_SLOTS 32
 
@@ -58,6 +64,8 @@ struct value_site {
 	uint64_t counter; /* index in the counter area */
 	int64_t k;
 	enum site_kind kind;
+	uint32_t place;	 /* 1 + instruction that it counts; 0: the one that updates memory */
+	uint32_t loaded; /* 1 + instruction that loaded what a SUM stores back; 0: not known */
 };
 
 /* What the transfer function has to know of the binary. */
@@ -76,9 +84,10 @@ void value_state_forget(struct value_state *state);
 /* Make @into what holds on both paths; true if that changed it. */
 bool value_state_meet(struct value_state *into, const struct value_state *from);
 
-/* Go on over @insn. Returns the number of counters that it updates (0, 1 or 2), in @sites. */
+/* Go on over @insn, number @number of its function. Returns the number of counters that it updates (0, 1 or 2), in @sites. */
 unsigned int value_state_step(const struct value_context *context, struct value_state *state,
-			      const struct arch_insn *insn, struct value_site sites[2]);
+			      const struct arch_insn *insn, uint32_t number,
+			      struct value_site sites[2]);
 
 /* What the indirect jump @insn jumps to: a TABLE64, a JUMP32, a CONST, or unknown. */
 struct value value_jump_target(const struct value_context *context, const struct value_state *state,
