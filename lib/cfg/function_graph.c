@@ -418,15 +418,15 @@ static bool repeats_without(struct function_graph *graph, const struct value_con
  * A counter that is loaded before a loop and stored in it each time round, as base + trips, is
  * still one increment a time: strength reduction has rewritten what is stored, not how often.
  */
-static void tell_sum(struct function_graph *graph, const struct value_context *context,
-		     uint32_t insn, struct value_site *site)
+static unsigned int tell_sum(struct function_graph *graph, const struct value_context *context,
+			     uint32_t insn, struct value_site sites[2], unsigned int nr)
 {
-	if (site->kind != SITE_SUM || !site->loaded ||
+	if (!nr || !sites[0].loaded || (sites[0].kind != SITE_SUM && !sites[0].place) ||
 	    !repeats_without(graph, context, graph->block_of[insn],
-			     graph->block_of[site->loaded - 1]))
-		return;
-	site->kind = SITE_ONE;
-	site->k = 1;
+			     graph->block_of[sites[0].loaded - 1]))
+		return nr;
+	sites[0] = (struct value_site){ .counter = sites[0].counter, .k = 1, .kind = SITE_ONE };
+	return 1;
 }
 
 static struct swlbr_error *add_site(struct function_graph *graph, uint32_t insn,
@@ -480,11 +480,10 @@ static struct swlbr_error *read_sites(struct function_graph *graph,
 			unsigned int nr = value_state_step(context, state, &graph->insns[insn],
 							   insn, sites);
 
+			nr = tell_sum(graph, context, insn, sites, nr);
 			for (unsigned int k = 0; k < nr; k++) {
-				struct swlbr_error *error;
+				struct swlbr_error *error = add_site(graph, insn, &sites[k]);
 
-				tell_sum(graph, context, insn, &sites[k]);
-				error = add_site(graph, insn, &sites[k]);
 				if (error)
 					return error;
 			}

@@ -44,6 +44,24 @@ static bool is_count(const struct value *value)
 	return value->kind >= VALUE_COUNT;
 }
 
+/* The v of a count: its counter, and 1 + the instruction that loaded it (0: not known). */
+#define LOADED_SHIFT 40
+
+static int64_t count_v(uint64_t counter, uint32_t loaded)
+{
+	return (int64_t)(counter | (uint64_t)loaded << LOADED_SHIFT);
+}
+
+static uint64_t counter_of(const struct value *count)
+{
+	return (uint64_t)count->v & ((1ULL << LOADED_SHIFT) - 1);
+}
+
+static uint32_t loaded_of(const struct value *count)
+{
+	return (uint32_t)((uint64_t)count->v >> LOADED_SHIFT);
+}
+
 /* @a + @b, where the more telling kind is made the left one. */
 static struct value add(struct value a, struct value b)
 {
@@ -186,8 +204,9 @@ static struct value load(const struct value_context *context, struct value_state
 
 	if (insn->mem_size == 8 && is_counter(context, &address, &counter))
 		return (struct value){ .kind = VALUE_COUNT,
-				       .v = (int64_t)counter,
-				       .origin = number < VALUE_MAX_ORIGIN ? number + 1 : 0 };
+				       .v = count_v(counter, number < VALUE_MAX_ORIGIN
+								     ? number + 1
+								     : 0) };
 	switch (address.kind) {
 	case VALUE_CONST:
 		return load_fixed(context, (uint64_t)address.v, insn);
@@ -252,7 +271,8 @@ static struct value source_of(const struct value_state *state, const struct arch
 /* A register that holds the counter and more is stored back to it. */
 static unsigned int store_count(struct value_site sites[2], const struct value *count)
 {
-	uint64_t counter = (uint64_t)count->v;
+	uint64_t counter = counter_of(count);
+	unsigned int nr;
 
 	switch (count->kind) {
 	case VALUE_COUNT:
@@ -260,20 +280,24 @@ static unsigned int store_count(struct value_site sites[2], const struct value *
 	case VALUE_COUNT_BOOL:
 		return site(sites, counter, (struct value){ .kind = VALUE_BOOL });
 	case VALUE_COUNT_TRIPS:
-		return trips_sites(sites, counter, count->origin, count->k);
+		if (!count->origin) /* 0 or 1 more: two ways met */
+			return count->k ? site(sites, counter, unknown)
+					: site(sites, counter, (struct value){ .kind = VALUE_BOOL });
+		nr = trips_sites(sites, counter, count->origin, count->k);
+		break;
 	default:
-		sites[0] = (struct value_site){ .counter = counter,
-						.kind = SITE_SUM,
-						.loaded = count->origin };
-		return 1;
+		nr = site(sites, counter, unknown);
+		break;
 	}
+	sites[0].loaded = loaded_of(count);
+	return nr;
 }
 
 /* Memory has become @added more: what registers hold is so much less than it. */
 static void counter_grew(struct value_state *state, uint64_t counter, int32_t added)
 {
 	for (unsigned int i = 0; i < ARCH_REGISTERS; i++) {
-		if (is_count(&state->reg[i]) && (uint64_t)state->reg[i].v == counter)
+		if (is_count(&state->reg[i]) && counter_of(&state->reg[i]) == counter)
 			state->reg[i].k -= added;
 	}
 }
@@ -289,15 +313,12 @@ static void counter_stored(struct value_state *state, uint64_t counter, const st
 	for (unsigned int i = 0; i < ARCH_REGISTERS; i++) {
 		struct value *value = &state->reg[i];
 
-		if (!is_count(value) || (uint64_t)value->v != counter)
+		if (!is_count(value) || counter_of(value) != counter)
 			continue;
 		if (was.kind == VALUE_COUNT)
 			value->k -= was.k;
 		else
-			*value = (struct value){ .kind = VALUE_COUNT_SUM,
-						 .v = was.v,
-						 .origin = was.kind == VALUE_COUNT_SUM ? was.origin
-										       : 0 };
+			*value = (struct value){ .kind = VALUE_COUNT_SUM, .v = was.v };
 	}
 }
 
@@ -313,7 +334,7 @@ static unsigned int store(const struct value_context *context, struct value_stat
 	}
 	if (insn->mem_size != 8 || !is_counter(context, &address, &counter))
 		return 0;
-	if (!is_count(&value) || (uint64_t)value.v != counter)
+	if (!is_count(&value) || counter_of(&value) != counter)
 		return site(sites, counter, unknown);
 	if (insn->src < ARCH_REGISTERS)
 		counter_stored(state, counter, &state->reg[insn->src]);
@@ -367,7 +388,8 @@ static void clobber(struct value_state *state, uint32_t registers)
 /* @value + 1 by instruction @number: the next trip of the loop that it counts. */
 static bool next_trip(struct value *value, uint32_t number)
 {
-	if (value->kind != VALUE_TRIPS || number >= VALUE_MAX_ORIGIN ||
+	if ((value->kind != VALUE_TRIPS && value->kind != VALUE_COUNT_TRIPS) ||
+	    number >= VALUE_MAX_ORIGIN ||
 	    (value->origin && value->origin != number + 1))
 		return false;
 	value->origin = number + 1;
@@ -493,9 +515,34 @@ void value_state_enter(const struct value_context *context, struct value_state *
 	state->reg[context->arch->stack_pointer] = (struct value){ .kind = VALUE_STACK };
 }
 
+/* Counts of one counter, which differ by what was added on the way. */
+static struct value meet_counts(const struct value *into, const struct value *from)
+{
+	struct value sum = { .kind = VALUE_COUNT_SUM, .v = into->v };
+	struct value trips = { .kind = VALUE_COUNT_TRIPS, .v = into->v, .k = into->k };
+
+	if (into->v != from->v) { /* loaded at different places */
+		sum.v = count_v(counter_of(into), 0);
+		return sum;
+	}
+	if (into->kind == VALUE_COUNT && from->kind == VALUE_COUNT && from->k == into->k + 1)
+		return trips;
+	if (into->kind == VALUE_COUNT && from->kind == VALUE_COUNT_TRIPS &&
+	    (from->k == into->k || from->k + 1 == into->k))
+		return *from;
+	if (into->kind == VALUE_COUNT_TRIPS && from->kind == VALUE_COUNT &&
+	    (from->k == into->k || (from->k == into->k + 1 && !into->origin)))
+		return *into;
+	if (into->kind == VALUE_COUNT_TRIPS && from->kind == VALUE_COUNT_TRIPS &&
+	    into->k == from->k && (!into->origin || !from->origin))
+		return into->origin ? *into : *from;
+	return sum;
+}
+
 /*
  * A loop's header: @into came from before it, @from from its end. What began as a constant and is
- * one more the next time counts trips; which instruction does is seen when it is come to again.
+ * one more the next time counts trips; which instruction does is seen when it is come to again. A
+ * block behind the loop had the constant of the first trip before.
  */
 static struct value meet(const struct value *into, const struct value *from)
 {
@@ -503,21 +550,20 @@ static struct value meet(const struct value *into, const struct value *from)
 
 	if (same(into, from))
 		return *into;
-	if (is_count(into) && is_count(from) && into->v == from->v)
-		return (struct value){ .kind = VALUE_COUNT_SUM,
-				       .v = into->v,
-				       .origin = into->origin == from->origin ? into->origin : 0 };
+	if (is_count(into) && is_count(from) && counter_of(into) == counter_of(from))
+		return meet_counts(into, from);
 	if (into->kind == VALUE_CONST && from->kind == VALUE_CONST && from->v == into->v + 1)
 		return trips;
-	if (into->kind == VALUE_CONST && from->kind == VALUE_TRIPS && from->v == into->v)
+	if (into->kind == VALUE_CONST && from->kind == VALUE_TRIPS &&
+	    (from->v == into->v || from->v + 1 == into->v))
 		return *from;
 	if (into->kind != VALUE_TRIPS)
 		return unknown;
 	if (from->kind == VALUE_CONST &&
 	    (from->v == into->v || (from->v == into->v + 1 && !into->origin)))
 		return *into;
-	if (from->kind == VALUE_TRIPS && from->v == into->v && !into->origin)
-		return *from;
+	if (from->kind == VALUE_TRIPS && from->v == into->v && (!into->origin || !from->origin))
+		return into->origin ? *into : *from;
 	return unknown;
 }
 

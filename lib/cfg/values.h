@@ -32,7 +32,7 @@ enum value_kind {
 struct value {
 	int64_t v;
 	int32_t k;
-	/* 1 + an instruction: which counts trips, or loaded the counter; 0: none */
+	/* 1 + the instruction that counts trips; 0: none */
 	uint32_t origin : 24;
 	uint32_t kind : 8; /* enum value_kind */
 };
@@ -65,7 +65,7 @@ struct value_site {
 	int64_t k;
 	enum site_kind kind;
 	uint32_t place;	 /* 1 + instruction that it counts; 0: the one that updates memory */
-	uint32_t loaded; /* 1 + instruction that loaded what a SUM stores back; 0: not known */
+	uint32_t loaded; /* 1 + instruction that loaded what is stored back; 0: not known */
 };
 
 /* What the transfer function has to know of the binary. */
