@@ -24,22 +24,22 @@ enum arch_flow {
  * [base + index * scale + disp], @disp being absolute where base is none.
  */
 enum arch_op {
-	ARCH_OP_OTHER,	    /* nothing is known of what it writes: see @clobbers */
-	ARCH_OP_MOVE,	    /* dst = src */
-	ARCH_OP_CONST,	    /* dst = imm */
-	ARCH_OP_ADDRESS,    /* dst = address of the memory operand */
-	ARCH_OP_LOAD,	    /* dst = memory */
-	ARCH_OP_STORE,	    /* memory = src, or imm if src is none */
-	ARCH_OP_ADD,	    /* dst += src, or imm if src is none */
-	ARCH_OP_ADD_LOAD,   /* dst += memory */
-	ARCH_OP_ADD_MEM,    /* memory += src, or imm if src is none */
-	ARCH_OP_ADD_FLAG,   /* memory += imm plus the carry flag */
-	ARCH_OP_FLAG,	    /* dst = 0 or 1 */
-	ARCH_OP_AND,	    /* dst &= imm: with 1, dst is 0 or 1 */
-	ARCH_OP_EXTEND,	    /* dst = src zero-extended from fewer bytes (@mem_size) */
-	ARCH_OP_PUSH,	    /* push src */
-	ARCH_OP_POP,	    /* pop dst */
-	ARCH_OP_ADD_VECTOR, /* 64-bit lanes: dst = src + memory, all in vector registers */
+	ARCH_OP_OTHER,	  /* nothing is known of what it writes: see @clobbers */
+	ARCH_OP_MOVE,	  /* dst = src */
+	ARCH_OP_CONST,	  /* dst = imm */
+	ARCH_OP_ADDRESS,  /* dst = address of the memory operand */
+	ARCH_OP_LOAD,	  /* dst = memory */
+	ARCH_OP_STORE,	  /* memory = src, or imm if src is none */
+	ARCH_OP_ADD,	  /* dst += src, or imm if src is none */
+	ARCH_OP_ADD_LOAD, /* dst += memory */
+	ARCH_OP_ADD_MEM,  /* memory += src, or imm if src is none */
+	ARCH_OP_ADD_FLAG, /* memory += imm plus the carry flag */
+	ARCH_OP_FLAG,	  /* dst = 0 or 1 */
+	ARCH_OP_AND,	  /* dst &= imm: with 1, dst is 0 or 1 */
+	ARCH_OP_EXTEND,	  /* dst = src zero-extended from fewer bytes (@mem_size) */
+	ARCH_OP_PUSH,	  /* push src */
+	ARCH_OP_POP,	  /* pop dst */
+	ARCH_OP_COMPARE,  /* dst with src, whole registers: only flags are written */
 };
 
 /** When a conditional branch is taken, as far as it tells something of how often. */

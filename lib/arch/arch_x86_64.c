@@ -293,6 +293,13 @@ static void set_op(const ZydisDecodedInstruction *insn, const ZydisDecodedOperan
 	case ZYDIS_MNEMONIC_AND:
 		set_xor_or_and(insn, dst, src, ret);
 		break;
+	case ZYDIS_MNEMONIC_CMP:
+		if (is_register(dst) && is_register(src) && dst->size == 64) {
+			ret->op = ARCH_OP_COMPARE;
+			ret->dst = register_number(dst->reg.value);
+			ret->src = register_number(src->reg.value);
+		}
+		break;
 	case ZYDIS_MNEMONIC_PUSH:
 		ret->op = ARCH_OP_PUSH;
 		ret->src = is_register(dst) ? register_number(dst->reg.value) : ARCH_NO_REGISTER;

@@ -264,14 +264,35 @@ static bool next_successor(struct successors *next, uint64_t *vaddr_ret)
 	return false;
 }
 
+/* The comparison of two registers that the branch @last is about, or NULL. */
+static const struct arch_insn *comparison_of(const struct function_graph *graph, uint32_t last)
+{
+	const struct arch_insn *insn = &graph->insns[last];
+
+	if (insn->flow != ARCH_FLOW_COND || insn->condition == ARCH_CONDITION_OTHER ||
+	    graph->leader[last] || insn[-1].op != ARCH_OP_COMPARE)
+		return NULL;
+	return &insn[-1];
+}
+
 static void flow_on(struct function_graph *graph, const struct value_context *context,
-		    uint32_t last, const struct value_state *state)
+		    uint32_t last, struct value_state *state)
 {
 	struct successors next = { .graph = graph, .image = context->image, .last = last };
-	uint64_t vaddr;
+	const struct arch_insn *compare = comparison_of(graph, last), *insn = &graph->insns[last];
+	uint64_t vaddr, equal = 0;
 
-	while (next_successor(&next, &vaddr))
-		flow_to(graph, vaddr, state);
+	if (compare)
+		equal = insn->condition == ARCH_CONDITION_EQUAL ? insn->target
+								: insn->vaddr + insn->size;
+	while (next_successor(&next, &vaddr)) {
+		if (!compare || vaddr != equal)
+			flow_to(graph, vaddr, state);
+	}
+	if (compare) {
+		value_state_equal(state, compare, last - 1);
+		flow_to(graph, equal, state);
+	}
 }
 
 static struct swlbr_error *step_block(struct function_graph *graph,
@@ -415,25 +436,61 @@ static bool repeats_without(struct function_graph *graph, const struct value_con
 }
 
 /*
+ * True if each run of the loop that counts trips by instruction @counting is followed by one of
+ * @block at most: the loop, or the test at its head, is come to in between.
+ */
+static bool once_a_loop(struct function_graph *graph, const struct value_context *context,
+			uint32_t block, uint32_t counting)
+{
+	uint32_t body = graph->block_of[counting];
+	struct successors next = { .graph = graph,
+				   .image = context->image,
+				   .last = graph->blocks[body].first_insn +
+					   graph->blocks[body].nr_insns - 1 };
+	uint64_t vaddr;
+
+	if (!repeats_without(graph, context, block, body))
+		return true;
+	while (next_successor(&next, &vaddr)) {
+		uint32_t insn = function_graph_insn_at(graph, vaddr);
+
+		if (insn != UINT32_MAX &&
+		    !repeats_without(graph, context, block, graph->block_of[insn]))
+			return true;
+	}
+	return false;
+}
+
+/*
  * A counter that is loaded before a loop and stored in it each time round, as base + trips, is
  * still one increment a time: strength reduction has rewritten what is stored, not how often.
  */
 static unsigned int tell_sum(struct function_graph *graph, const struct value_context *context,
 			     uint32_t insn, struct value_site sites[2], unsigned int nr)
 {
-	if (!nr || !sites[0].loaded || (sites[0].kind != SITE_SUM && !sites[0].place) ||
-	    !repeats_without(graph, context, graph->block_of[insn],
-			     graph->block_of[sites[0].loaded - 1]))
+	uint32_t block = graph->block_of[insn];
+
+	if (!nr || (sites[0].kind != SITE_SUM && !sites[0].place))
 		return nr;
-	sites[0] = (struct value_site){ .counter = sites[0].counter, .k = 1, .kind = SITE_ONE };
-	return 1;
+	if (sites[0].loaded &&
+	    repeats_without(graph, context, block, graph->block_of[sites[0].loaded - 1])) {
+		sites[0] = (struct value_site){ .counter = sites[0].counter,
+						.k = 1,
+						.kind = SITE_ONE };
+		return 1;
+	}
+	if (sites[0].place && !once_a_loop(graph, context, block, sites[0].place - 1)) {
+		sites[0] = (struct value_site){ .counter = sites[0].counter, .kind = SITE_SUM };
+		return 1;
+	}
+	return nr;
 }
 
 static struct swlbr_error *add_site(struct function_graph *graph, uint32_t insn,
 				    const struct value_site *site)
 {
-	struct swlbr_error *error = grow(&graph->sites, &graph->max_sites, graph->nr_sites + 1,
-					 sizeof(*graph->sites));
+	struct swlbr_error *error =
+		grow(&graph->sites, &graph->max_sites, graph->nr_sites + 1, sizeof(*graph->sites));
 
 	if (error)
 		return error;
@@ -477,8 +534,8 @@ static struct swlbr_error *read_sites(struct function_graph *graph,
 		for (uint32_t i = 0; state->reached && i < block->nr_insns; i++) {
 			uint32_t insn = block->first_insn + i;
 			struct value_site sites[2];
-			unsigned int nr = value_state_step(context, state, &graph->insns[insn],
-							   insn, sites);
+			unsigned int nr =
+				value_state_step(context, state, &graph->insns[insn], insn, sites);
 
 			nr = tell_sum(graph, context, insn, sites, nr);
 			for (unsigned int k = 0; k < nr; k++) {

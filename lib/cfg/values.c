@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include <stdlib.h>
 #include <string.h>
 
 #include "values.h"
@@ -31,8 +32,7 @@ static struct value count_plus(struct value count, struct value other)
 		count.origin = other.origin;
 	} else if (other.kind == VALUE_TRIPS && !other.v && count.kind == VALUE_COUNT && !count.k) {
 		count.kind = VALUE_COUNT_BOOL;
-	}
-	else if (other.kind == VALUE_BOOL && count.kind == VALUE_COUNT && !count.k)
+	} else if (other.kind == VALUE_BOOL && count.kind == VALUE_COUNT && !count.k)
 		count.kind = VALUE_COUNT_BOOL;
 	else
 		count.kind = VALUE_COUNT_SUM;
@@ -204,9 +204,8 @@ static struct value load(const struct value_context *context, struct value_state
 
 	if (insn->mem_size == 8 && is_counter(context, &address, &counter))
 		return (struct value){ .kind = VALUE_COUNT,
-				       .v = count_v(counter, number < VALUE_MAX_ORIGIN
-								     ? number + 1
-								     : 0) };
+				       .v = count_v(counter,
+						    number < VALUE_MAX_ORIGIN ? number + 1 : 0) };
 	switch (address.kind) {
 	case VALUE_CONST:
 		return load_fixed(context, (uint64_t)address.v, insn);
@@ -281,8 +280,9 @@ static unsigned int store_count(struct value_site sites[2], const struct value *
 		return site(sites, counter, (struct value){ .kind = VALUE_BOOL });
 	case VALUE_COUNT_TRIPS:
 		if (!count->origin) /* 0 or 1 more: two ways met */
-			return count->k ? site(sites, counter, unknown)
-					: site(sites, counter, (struct value){ .kind = VALUE_BOOL });
+			return count->k
+				       ? site(sites, counter, unknown)
+				       : site(sites, counter, (struct value){ .kind = VALUE_BOOL });
 		nr = trips_sites(sites, counter, count->origin, count->k);
 		break;
 	default:
@@ -389,8 +389,7 @@ static void clobber(struct value_state *state, uint32_t registers)
 static bool next_trip(struct value *value, uint32_t number)
 {
 	if ((value->kind != VALUE_TRIPS && value->kind != VALUE_COUNT_TRIPS) ||
-	    number >= VALUE_MAX_ORIGIN ||
-	    (value->origin && value->origin != number + 1))
+	    number >= VALUE_MAX_ORIGIN || (value->origin && value->origin != number + 1))
 		return false;
 	value->origin = number + 1;
 	return true;
@@ -479,6 +478,7 @@ unsigned int value_state_step(const struct value_context *context, struct value_
 		pop(context, state, insn);
 		return 0;
 	case ARCH_OP_OTHER:
+	case ARCH_OP_COMPARE:
 		clobber(state, insn->clobbers);
 		return 0;
 	default:
@@ -499,6 +499,28 @@ struct value value_jump_target(const struct value_context *context, const struct
 	copy.nr_slots = 0;
 	memcpy(copy.reg, state->reg, sizeof(copy.reg));
 	return load(context, &copy, insn, 0);
+}
+
+static bool tells_number(const struct value *value)
+{
+	return value->kind == VALUE_CONST || value->kind == VALUE_TRIPS;
+}
+
+/* True if the trips of @a are counted nearer to instruction @number than those of @b. */
+static bool nearer(const struct value *a, const struct value *b, uint32_t number)
+{
+	return a->kind == VALUE_TRIPS && b->kind == VALUE_TRIPS &&
+	       labs((long)a->origin - (long)number) < labs((long)b->origin - (long)number);
+}
+
+void value_state_equal(struct value_state *state, const struct arch_insn *compare, uint32_t number)
+{
+	struct value *a = &state->reg[compare->dst], *b = &state->reg[compare->src];
+
+	if (tells_number(b) && (!tells_number(a) || nearer(b, a, number)))
+		*a = *b;
+	else if (tells_number(a))
+		*b = *a;
 }
 
 void value_state_forget(struct value_state *state)

@@ -14,16 +14,16 @@
 enum value_kind {
 	VALUE_UNSEEN, /* no path has come here yet */
 	VALUE_UNKNOWN,
-	VALUE_CONST,	  /* v; addresses are at a load bias of 0 */
-	VALUE_BIASED,	  /* v + the counter bias (continuous mode moves the counters by it) */
-	VALUE_STACK,	  /* the stack pointer at the function's entry + v */
-	VALUE_BOOL,	  /* 0 or 1 */
-	VALUE_TRIPS,	  /* v + how often instruction @origin has run since the loop began */
-	VALUE_INDEXED,	  /* v + something unknown */
-	VALUE_TABLE32,	  /* a 32-bit entry of the table at v, sign-extended */
-	VALUE_TABLE64,	  /* a 64-bit entry of the table at v */
-	VALUE_JUMP32,	  /* v + a 32-bit entry of the table at v */
-	VALUE_COUNT,	  /* what the counter at v holds, + k */
+	VALUE_CONST,	   /* v; addresses are at a load bias of 0 */
+	VALUE_BIASED,	   /* v + the counter bias (continuous mode moves the counters by it) */
+	VALUE_STACK,	   /* the stack pointer at the function's entry + v */
+	VALUE_BOOL,	   /* 0 or 1 */
+	VALUE_TRIPS,	   /* v + how often instruction @origin has run since the loop began */
+	VALUE_INDEXED,	   /* v + something unknown */
+	VALUE_TABLE32,	   /* a 32-bit entry of the table at v, sign-extended */
+	VALUE_TABLE64,	   /* a 64-bit entry of the table at v */
+	VALUE_JUMP32,	   /* v + a 32-bit entry of the table at v */
+	VALUE_COUNT,	   /* what the counter at v holds, + k */
 	VALUE_COUNT_BOOL,  /* the same + 0 or 1 */
 	VALUE_COUNT_TRIPS, /* the same + how often instruction @origin has run */
 	VALUE_COUNT_SUM,   /* the same + something unknown */
@@ -88,6 +88,9 @@ bool value_state_meet(struct value_state *into, const struct value_state *from);
 unsigned int value_state_step(const struct value_context *context, struct value_state *state,
 			      const struct arch_insn *insn, uint32_t number,
 			      struct value_site sites[2]);
+
+/* The registers of @compare, instruction @number, are equal: what one is known to be, both are. */
+void value_state_equal(struct value_state *state, const struct arch_insn *compare, uint32_t number);
 
 /* What the indirect jump @insn jumps to: a TABLE64, a JUMP32, a CONST, or unknown. */
 struct value value_jump_target(const struct value_context *context, const struct value_state *state,

@@ -18,8 +18,8 @@ struct elimination {
 	struct neighbours *neighbours;
 	uint32_t *bucket, *next, *previous; /* rows by degree: heads, and links */
 	bool *gone;
-	uint32_t *merged; /* scratch */
-	uint32_t *order;  /* turn -> row */
+	uint32_t *merged;	   /* scratch */
+	uint32_t *order;	   /* turn -> row */
 	struct neighbours *column; /* per turn: rows, to be turned to turns */
 };
 
@@ -172,8 +172,7 @@ static bool take_places(struct elimination *elimination)
 	if (!cholesky->start || !cholesky->index || !cholesky->value || !cholesky->diagonal)
 		return false;
 	for (size_t turn = 0; turn < cholesky->nr; turn++) {
-		const struct neighbours *list =
-			&elimination->neighbours[elimination->order[turn]];
+		const struct neighbours *list = &elimination->neighbours[elimination->order[turn]];
 
 		cholesky->start[turn] = (uint32_t)at;
 		for (uint32_t i = 0; i < list->nr; i++)

@@ -16,11 +16,11 @@
  */
 struct cholesky {
 	size_t nr;
-	uint32_t *place;   /* row -> its turn in the elimination */
-	uint32_t *start;   /* per turn: its column's entries below the diagonal; nr + 1 */
-	uint32_t *index;   /* turns, ascending in each column */
-	double *value;	   /* per entry: of the matrix, then of L */
-	double *diagonal;  /* per turn: of the matrix, then of D */
+	uint32_t *place;  /* row -> its turn in the elimination */
+	uint32_t *start;  /* per turn: its column's entries below the diagonal; nr + 1 */
+	uint32_t *index;  /* turns, ascending in each column */
+	double *value;	  /* per entry: of the matrix, then of L */
+	double *diagonal; /* per turn: of the matrix, then of D */
 	size_t nr_entries;
 };
 

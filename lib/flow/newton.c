@@ -11,10 +11,10 @@
 #include "cholesky.h"
 #include "open_rows.h"
 
-#define MAX_STEPS 80 /* before rows are relaxed */
-#define MAX_ROUNDS 10
-#define SOFTNESS  0.02 /* counts that a row may be off by for each unit of its multiplier */
-#define RELAXED	  1e12 /* the same of a row that does not count any more */
+#define MAX_STEPS    80 /* before rows are relaxed */
+#define MAX_ROUNDS   10
+#define SOFTNESS     0.02 /* counts that a row may be off by for each unit of its multiplier */
+#define RELAXED	     1e12 /* the same of a row that does not count any more */
 #define MAX_EXPONENT 3.0
 /* A multiplier that nothing but a row that cannot hold needs: exp(25) is 7e10. */
 #define TOO_GREAT 25
@@ -25,7 +25,7 @@ struct newton {
 	uint32_t *list_start, *list_row; /* per variable: the rows that it is in */
 	double *list_coefficient;
 	double *off, *direction, *multiplier, *softness, *work; /* per row */
-	double *exponent; /* per variable */
+	double *exponent;					/* per variable */
 };
 
 static struct swlbr_error *index_rows(struct newton *newton)
@@ -79,7 +79,8 @@ static double measure(struct newton *newton)
 			sum += term;
 			size += fabs(term);
 		}
-		newton->off[row] = rows->rest[row] - sum - newton->softness[row] * newton->multiplier[row];
+		newton->off[row] =
+			rows->rest[row] - sum - newton->softness[row] * newton->multiplier[row];
 		share = fabs(newton->off[row]) / size;
 		if (share > worst)
 			worst = share;
@@ -171,9 +172,8 @@ static struct swlbr_error *allocate(struct newton *newton)
 	newton->softness = calloc(rows->nr_rows + 1, sizeof(double));
 	newton->work = calloc(rows->nr_rows + 1, sizeof(double));
 	newton->exponent = calloc(rows->nr_vars + 1, sizeof(double));
-	if (!newton->off || !newton->direction || !newton->multiplier ||
-	    !newton->softness || !newton->work ||
-	    !newton->exponent)
+	if (!newton->off || !newton->direction || !newton->multiplier || !newton->softness ||
+	    !newton->work || !newton->exponent)
 		return swlbr_error_no_memory();
 	for (size_t i = 0; i < rows->nr_rows; i++)
 		newton->softness[i] = SOFTNESS;
@@ -186,8 +186,7 @@ static void relax(struct newton *newton, size_t row)
 	struct open_rows *rows = newton->rows;
 
 	for (uint32_t i = rows->start[row]; i < rows->start[row + 1]; i++)
-		rows->value[rows->var[i]] *=
-			exp(-rows->coefficient[i] * newton->multiplier[row]);
+		rows->value[rows->var[i]] *= exp(-rows->coefficient[i] * newton->multiplier[row]);
 	newton->multiplier[row] = 0;
 	newton->softness[row] = RELAXED;
 }

@@ -19,8 +19,8 @@ static struct swlbr_error *allocate(struct open_rows *rows, const struct flow_st
 	rows->coefficient = calloc(nr_terms + 1, sizeof(*rows->coefficient));
 	rows->value = calloc(nr_terms + 1, sizeof(*rows->value));
 	rows->outer = calloc(nr_terms + 1, sizeof(*rows->outer));
-	if (!rows->start || !rows->rest || !rows->is_call || !rows->var || !rows->coefficient || !rows->value ||
-	    !rows->outer)
+	if (!rows->start || !rows->rest || !rows->is_call || !rows->var || !rows->coefficient ||
+	    !rows->value || !rows->outer)
 		return swlbr_error_no_memory();
 	return NULL;
 }
@@ -97,8 +97,8 @@ struct swlbr_error *open_rows_init(struct open_rows *rows, const struct flow_sta
 				add_term(rows, inner_of(rows, state, inner, term->var),
 					 term->coefficient);
 		}
-		rows->is_call[rows->nr_rows] =
-			row >= system->first_call_row && row < system->first_counter_row;
+		rows->is_call[rows->nr_rows] = row >= system->first_call_row &&
+					       row < system->first_counter_row;
 		end_row(rows, state->rest[row]);
 	}
 	for (size_t i = 0; i < state->nr_bounds; i++)

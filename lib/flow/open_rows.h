@@ -13,7 +13,7 @@ struct open_rows {
 	double *rest;	     /* per row: what it has to add up to */
 	bool *is_call;	     /* per row: who calls a function */
 	double *value;	     /* per variable */
-	uint32_t *outer;     /* per variable: its number in the system; SWLBR_NONE: a bound's slack */
+	uint32_t *outer; /* per variable: its number in the system; SWLBR_NONE: a bound's slack */
 };
 
 /** A bound becomes a row with a slack variable. Freed by open_rows_deinit(), also after errors. */
