@@ -98,7 +98,8 @@ static struct swlbr_error *add_edges(struct builder *builder, const struct local
 	}
 }
 
-static struct swlbr_error *add_sites(struct builder *builder, const struct local_block *local)
+struct swlbr_error *builder_add_site(struct builder *builder, const struct local_site *site,
+				     uint32_t block)
 {
 	static const uint32_t kinds[] = {
 		[SITE_ONE] = SWLBR_MAP_SITE_ONE,
@@ -107,23 +108,29 @@ static struct swlbr_error *add_sites(struct builder *builder, const struct local
 		[SITE_SUM] = SWLBR_MAP_SITE_SUM,
 	};
 	struct swlbr_branch_map *map = builder->map;
+	struct swlbr_error *error =
+		builder_grow(&map->sites, &builder->max_sites, map->nr_sites, sizeof(*map->sites));
 
-	for (uint32_t i = 0; i < local->nr_sites; i++) {
-		const struct local_site *site = &builder->graph.sites[local->first_site + i];
-		struct swlbr_error *error = builder_grow(&map->sites, &builder->max_sites,
-							 map->nr_sites, sizeof(*map->sites));
-
-		if (error)
-			return error;
-		map->sites[map->nr_sites++] = (struct swlbr_map_site){
-			.vaddr = site->vaddr,
-			.counter = site->site.counter,
-			.added = site->site.k,
-			.block = (uint32_t)map->nr_blocks - 1,
-			.kind = kinds[site->site.kind],
-		};
-	}
+	if (error)
+		return error;
+	map->sites[map->nr_sites++] = (struct swlbr_map_site){
+		.vaddr = site->vaddr,
+		.counter = site->site.counter,
+		.added = site->site.k,
+		.block = block,
+		.kind = kinds[site->site.kind],
+	};
 	return NULL;
+}
+
+static struct swlbr_error *add_sites(struct builder *builder, const struct local_block *local)
+{
+	struct swlbr_error *error = NULL;
+
+	for (uint32_t i = 0; !error && i < local->nr_sites; i++)
+		error = builder_add_site(builder, &builder->graph.sites[local->first_site + i],
+					 (uint32_t)builder->map->nr_blocks - 1);
+	return error;
 }
 
 static struct swlbr_error *add_block(struct builder *builder, const struct local_block *local)

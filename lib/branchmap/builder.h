@@ -26,6 +26,9 @@ struct builder {
 	size_t nr_pending, max_pending;
 	uint64_t *callee; /* per block: address called, or jumped to */
 	size_t max_callees;
+	uint64_t *noreturn; /* addresses called that never return */
+	size_t nr_noreturn, max_noreturn;
+	bool *affected;	 /* per function: it calls one of them */
 	uint64_t *taken; /* addresses in code that instructions and data hold */
 	size_t nr_taken, max_taken;
 };
@@ -35,6 +38,12 @@ struct swlbr_error *builder_grow(void *array, size_t *max, size_t nr, size_t siz
 
 /* Append the function in builder->graph: its blocks, sites and pending edges. */
 struct swlbr_error *builder_add_function(struct builder *builder);
+
+struct swlbr_error *builder_add_site(struct builder *builder, const struct local_site *site,
+				     uint32_t block);
+
+/* Give each block its stretch of the sites, which are in order. */
+void builder_index_sites(struct swlbr_branch_map *map);
 
 /* Find the block of each pending edge's target, splitting blocks where one is inside. */
 struct swlbr_error *builder_resolve(struct builder *builder);
@@ -46,5 +55,11 @@ struct swlbr_error *builder_find_address_taken(struct builder *builder);
 
 /* Find out which functions never return, and drop the edges after calls of them. */
 struct swlbr_error *builder_find_noreturn(struct builder *builder);
+
+/*
+ * Values had flowed over those edges: find the sites of the functions that had some anew. Blocks
+ * and tables stay as they are.
+ */
+struct swlbr_error *builder_renew_sites(struct builder *builder);
 
 #endif

@@ -72,6 +72,8 @@ static struct swlbr_error *build(struct builder *builder)
 	if (!error)
 		error = builder_find_noreturn(builder);
 	if (!error)
+		error = builder_renew_sites(builder);
+	if (!error)
 		mark_entered(builder->map);
 	return error;
 }
@@ -106,6 +108,8 @@ struct swlbr_error *swlbr_branch_map_create(struct swlbr_elf *elf,
 	free(builder.pending);
 	free(builder.callee);
 	free(builder.taken);
+	free(builder.noreturn);
+	free(builder.affected);
 	if (error) {
 		swlbr_branch_map_destroy(builder.map);
 		return swlbr_error_prefix(error, "%s: branch map", swlbr_elf_path(elf));

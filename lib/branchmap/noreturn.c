@@ -77,10 +77,21 @@ static bool is_noreturn_import(struct builder *builder, uint64_t vaddr)
 	return false;
 }
 
-static void drop_after_call(struct swlbr_branch_map *map, struct swlbr_map_block *block)
+/* A call has this edge alone; squeezed out at the end. */
+static struct swlbr_error *drop_after_call(struct builder *builder, size_t number)
 {
-	if (block->nr_edges && map->edges[block->first_edge].kind == SWLBR_MAP_AFTER_CALL)
-		block->nr_edges = 0; /* a call has this edge alone; squeezed out at the end */
+	struct swlbr_map_block *block = &builder->map->blocks[number];
+	struct swlbr_error *error;
+
+	if (!block->nr_edges || builder->map->edges[block->first_edge].kind != SWLBR_MAP_AFTER_CALL)
+		return NULL;
+	block->nr_edges = 0;
+	builder->affected[block->function] = true;
+	error = builder_grow(&builder->noreturn, &builder->max_noreturn, builder->nr_noreturn,
+			     sizeof(*builder->noreturn));
+	if (!error)
+		builder->noreturn[builder->nr_noreturn++] = builder->callee[number];
+	return error;
 }
 
 /* Walks the function from its entry; false if that comes to a return or leaves the map. */
@@ -131,24 +142,40 @@ static void squeeze(struct swlbr_branch_map *map)
 	map->nr_edges = kept;
 }
 
-struct swlbr_error *builder_find_noreturn(struct builder *builder)
+static struct swlbr_error *drop_imports(struct builder *builder)
 {
 	struct swlbr_branch_map *map = builder->map;
-	bool *seen = calloc(map->nr_blocks + 1, sizeof(*seen));
-	uint32_t *stack = calloc(map->nr_blocks + 1, sizeof(*stack));
-	bool changed = true;
+	struct swlbr_error *error = NULL;
 
-	if (!seen || !stack) {
-		free(seen);
-		free(stack);
-		return swlbr_error_no_memory();
-	}
-	for (size_t i = 0; i < map->nr_blocks; i++) {
+	for (size_t i = 0; !error && i < map->nr_blocks; i++) {
 		if (map->blocks[i].callee == SWLBR_NONE && builder->callee[i] &&
 		    is_noreturn_import(builder, builder->callee[i]))
-			drop_after_call(map, &map->blocks[i]);
+			error = drop_after_call(builder, i);
 	}
-	while (changed) {
+	return error;
+}
+
+static struct swlbr_error *drop_calls(struct builder *builder)
+{
+	struct swlbr_branch_map *map = builder->map;
+	struct swlbr_error *error = NULL;
+
+	for (size_t i = 0; !error && i < map->nr_blocks; i++) {
+		if (map->blocks[i].callee != SWLBR_NONE &&
+		    map->functions[map->blocks[i].callee].never_returns)
+			error = drop_after_call(builder, i);
+	}
+	return error;
+}
+
+/* One may be found to never return because another does not. */
+static struct swlbr_error *find_all(struct builder *builder, bool *seen, uint32_t *stack)
+{
+	struct swlbr_branch_map *map = builder->map;
+	struct swlbr_error *error = drop_imports(builder);
+	bool changed = true;
+
+	while (!error && changed) {
 		changed = false;
 		for (uint32_t i = 0; i < map->nr_functions; i++) {
 			if (map->functions[i].never_returns || !map->functions[i].nr_blocks ||
@@ -157,14 +184,25 @@ struct swlbr_error *builder_find_noreturn(struct builder *builder)
 			map->functions[i].never_returns = true;
 			changed = true;
 		}
-		for (size_t i = 0; changed && i < map->nr_blocks; i++) {
-			if (map->blocks[i].callee != SWLBR_NONE &&
-			    map->functions[map->blocks[i].callee].never_returns)
-				drop_after_call(map, &map->blocks[i]);
-		}
+		if (changed)
+			error = drop_calls(builder);
 	}
+	return error;
+}
+
+struct swlbr_error *builder_find_noreturn(struct builder *builder)
+{
+	struct swlbr_branch_map *map = builder->map;
+	bool *seen = calloc(map->nr_blocks + 1, sizeof(*seen));
+	uint32_t *stack = calloc(map->nr_blocks + 1, sizeof(*stack));
+	struct swlbr_error *error;
+
+	builder->affected = calloc(map->nr_functions + 1, sizeof(*builder->affected));
+	error = seen && stack && builder->affected ? find_all(builder, seen, stack)
+						   : swlbr_error_no_memory();
 	free(seen);
 	free(stack);
-	squeeze(map);
-	return NULL;
+	if (!error)
+		squeeze(map);
+	return error;
 }

@@ -249,16 +249,6 @@ static void resolve_callees(struct builder *builder)
 	}
 }
 
-static void index_sites(struct swlbr_branch_map *map)
-{
-	for (size_t i = map->nr_sites; i-- > 0;) {
-		struct swlbr_map_block *block = &map->blocks[map->sites[i].block];
-
-		block->first_site = (uint32_t)i;
-		block->nr_sites++;
-	}
-}
-
 struct swlbr_error *builder_resolve(struct builder *builder)
 {
 	struct swlbr_error *error;
@@ -278,6 +268,6 @@ struct swlbr_error *builder_resolve(struct builder *builder)
 	if (error)
 		return error;
 	resolve_callees(builder);
-	index_sites(builder->map);
+	builder_index_sites(builder->map);
 	return NULL;
 }

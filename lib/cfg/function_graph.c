@@ -228,18 +228,46 @@ static void flow_to(struct function_graph *graph, uint64_t vaddr, const struct v
 /* The addresses that the instruction @last of a block can lead to, one after another. */
 struct successors {
 	const struct function_graph *graph;
-	const struct memory_image *image;
+	const struct value_context *context;
 	uint32_t last, table, entry;
 	unsigned int step;
 };
+
+static bool never_returns(const struct value_context *context, uint64_t vaddr)
+{
+	size_t low = 0, high = context->nr_noreturn;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (context->noreturn[middle] < vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < context->nr_noreturn && context->noreturn[low] == vaddr;
+}
+
+static bool goes_on_after(const struct value_context *context, const struct arch_insn *insn)
+{
+	switch (insn->flow) {
+	case ARCH_FLOW_JUMP:
+	case ARCH_FLOW_INDIRECT_JUMP:
+	case ARCH_FLOW_RETURN:
+	case ARCH_FLOW_STOP:
+		return false;
+	case ARCH_FLOW_CALL:
+		return !never_returns(context, insn->target);
+	default:
+		return true;
+	}
+}
 
 static bool next_successor(struct successors *next, uint64_t *vaddr_ret)
 {
 	const struct function_graph *graph = next->graph;
 	const struct arch_insn *insn = &graph->insns[next->last];
 	bool jumps = insn->flow == ARCH_FLOW_JUMP || insn->flow == ARCH_FLOW_COND;
-	bool goes_on = insn->flow != ARCH_FLOW_JUMP && insn->flow != ARCH_FLOW_INDIRECT_JUMP &&
-		       insn->flow != ARCH_FLOW_RETURN && insn->flow != ARCH_FLOW_STOP;
 
 	if (next->step == 0) {
 		next->step = 1;
@@ -250,14 +278,14 @@ static bool next_successor(struct successors *next, uint64_t *vaddr_ret)
 	if (next->step == 1) {
 		next->step = 2;
 		*vaddr_ret = insn->vaddr + insn->size;
-		if (goes_on)
+		if (goes_on_after(next->context, insn))
 			return true;
 	}
 	for (; next->table < graph->nr_tables; next->table++, next->entry = 0) {
 		const struct jump_table *table = &graph->tables[next->table];
 
 		if (table->jump == next->last && next->entry < table->nr) {
-			*vaddr_ret = jump_table_target(next->image, table, next->entry++);
+			*vaddr_ret = jump_table_target(next->context->image, table, next->entry++);
 			return true;
 		}
 	}
@@ -278,7 +306,7 @@ static const struct arch_insn *comparison_of(const struct function_graph *graph,
 static void flow_on(struct function_graph *graph, const struct value_context *context,
 		    uint32_t last, struct value_state *state)
 {
-	struct successors next = { .graph = graph, .image = context->image, .last = last };
+	struct successors next = { .graph = graph, .context = context, .last = last };
 	const struct arch_insn *compare = comparison_of(graph, last), *insn = &graph->insns[last];
 	uint64_t vaddr, equal = 0;
 
@@ -295,21 +323,21 @@ static void flow_on(struct function_graph *graph, const struct value_context *co
 	}
 }
 
-static struct swlbr_error *step_block(struct function_graph *graph,
-				      const struct value_context *context, uint32_t block,
-				      bool *new_table)
+/* The state at the end of @block; jump tables that it uses are added. */
+static struct swlbr_error *end_state(struct function_graph *graph,
+				     const struct value_context *context, uint32_t block,
+				     struct value_state *state, bool *new_table)
 {
 	const struct local_block *local = &graph->blocks[block];
-	struct value_state state;
 	struct value_site sites[2];
-	uint32_t last = local->first_insn + local->nr_insns - 1;
 
-	memcpy(state.reg, graph->states[block].reg, sizeof(state.reg));
-	state.nr_slots = graph->states[block].nr_slots;
-	memcpy(state.slot, graph->states[block].slot, state.nr_slots * sizeof(state.slot[0]));
-	for (uint32_t i = local->first_insn; i <= last; i++) {
+	memcpy(state->reg, graph->states[block].reg, sizeof(state->reg));
+	state->nr_slots = graph->states[block].nr_slots;
+	memcpy(state->slot, graph->states[block].slot, state->nr_slots * sizeof(state->slot[0]));
+	state->reached = true;
+	for (uint32_t i = local->first_insn; i < local->first_insn + local->nr_insns; i++) {
 		if (graph->insns[i].flow == ARCH_FLOW_INDIRECT_JUMP) {
-			struct value target = value_jump_target(context, &state, &graph->insns[i]);
+			struct value target = value_jump_target(context, state, &graph->insns[i]);
 
 			if (target.kind == VALUE_TABLE64 || target.kind == VALUE_JUMP32) {
 				struct swlbr_error *error =
@@ -319,10 +347,22 @@ static struct swlbr_error *step_block(struct function_graph *graph,
 					return error;
 			}
 		}
-		value_state_step(context, &state, &graph->insns[i], i, sites);
+		value_state_step(context, state, &graph->insns[i], i, sites);
 	}
-	flow_on(graph, context, last, &state);
 	return NULL;
+}
+
+static struct swlbr_error *step_block(struct function_graph *graph,
+				      const struct value_context *context, uint32_t block,
+				      bool *new_table)
+{
+	const struct local_block *local = &graph->blocks[block];
+	struct value_state state;
+	struct swlbr_error *error = end_state(graph, context, block, &state, new_table);
+
+	if (!error)
+		flow_on(graph, context, local->first_insn + local->nr_insns - 1, &state);
+	return error;
 }
 
 /* Until no state changes. @new_table: the blocks have to be made anew. */
@@ -376,6 +416,26 @@ bool function_graph_is_padding(const struct function_graph *graph, const struct 
 	return true;
 }
 
+/*
+ * The state of a block that nothing leads to: a landing pad, the target of a table that was not
+ * found, or what a compiler has put behind a call that it did not know to never return.
+ */
+static struct swlbr_error *guess_state(struct function_graph *graph,
+				       const struct value_context *context, uint32_t block,
+				       bool *new_table)
+{
+	const struct arch_insn *before;
+
+	if (block && graph->states[block - 1].reached) {
+		before = function_graph_last_insn(graph, &graph->blocks[block - 1]);
+		if (before->flow == ARCH_FLOW_CALL && never_returns(context, before->target))
+			return end_state(graph, context, block - 1, &graph->states[block],
+					 new_table);
+	}
+	value_state_forget(&graph->states[block]);
+	return NULL;
+}
+
 static struct swlbr_error *propagate_all(struct function_graph *graph,
 					 const struct value_context *context, bool *new_table)
 {
@@ -386,13 +446,13 @@ static struct swlbr_error *propagate_all(struct function_graph *graph,
 	value_state_enter(context, &graph->states[0]);
 	graph->dirty[0] = true;
 	error = propagate(graph, context, new_table);
-	/* What nothing leads to: landing pads, targets of tables that were not found. */
 	for (uint32_t i = 0; !error && !*new_table && i < graph->nr_blocks; i++) {
 		if (graph->states[i].reached || function_graph_is_padding(graph, &graph->blocks[i]))
 			continue;
-		value_state_forget(&graph->states[i]);
+		error = guess_state(graph, context, i, new_table);
 		graph->dirty[i] = true;
-		error = propagate(graph, context, new_table);
+		if (!error)
+			error = propagate(graph, context, new_table);
 	}
 	return error;
 }
@@ -414,7 +474,7 @@ static bool repeats_without(struct function_graph *graph, const struct value_con
 	while (nr && !found) {
 		const struct local_block *local = &graph->blocks[stack[--nr]];
 		struct successors next = { .graph = graph,
-					   .image = context->image,
+					   .context = context,
 					   .last = local->first_insn + local->nr_insns - 1 };
 		uint64_t vaddr;
 
@@ -444,7 +504,7 @@ static bool once_a_loop(struct function_graph *graph, const struct value_context
 {
 	uint32_t body = graph->block_of[counting];
 	struct successors next = { .graph = graph,
-				   .image = context->image,
+				   .context = context,
 				   .last = graph->blocks[body].first_insn +
 					   graph->blocks[body].nr_insns - 1 };
 	uint64_t vaddr;

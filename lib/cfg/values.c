@@ -196,6 +196,8 @@ static struct value load_fixed(const struct value_context *context, uint64_t vad
 	return unknown;
 }
 
+#define LOWEST_TABLE 0x238 /* behind an ELF header and nine program headers */
+
 static struct value load(const struct value_context *context, struct value_state *state,
 			 const struct arch_insn *insn, uint32_t number)
 {
@@ -212,7 +214,9 @@ static struct value load(const struct value_context *context, struct value_state
 	case VALUE_STACK:
 		return insn->mem_size == 8 ? load_slot(state, address.v) : unknown;
 	case VALUE_INDEXED:
-		if (!memory_image_is_constant(context->image, (uint64_t)address.v))
+		/* Offsets in structures are no tables: the headers are before any. */
+		if ((uint64_t)address.v < LOWEST_TABLE ||
+		    !memory_image_is_constant(context->image, (uint64_t)address.v))
 			return unknown;
 		if (insn->mem_size == 4 && insn->sign_extend)
 			return (struct value){ .kind = VALUE_TABLE32, .v = address.v };

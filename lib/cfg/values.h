@@ -73,7 +73,9 @@ struct value_context {
 	const struct arch *arch;
 	const struct memory_image *image;
 	struct swlbr_range counters;
-	uint64_t bias_vaddr; /* 0: any word of writable memory may be the bias */
+	uint64_t bias_vaddr;	  /* 0: any word of writable memory may be the bias */
+	const uint64_t *noreturn; /* sorted addresses of functions that never return */
+	size_t nr_noreturn;
 };
 
 /* The state at a function's entry. */
