@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <swlbr/sample_profile.h>
+
 #include "cmd.h"
 #include "convert.h"
 
@@ -19,6 +21,9 @@ static const char usage[] =
 	"    -f, --format <name>   output format, see --list-formats\n"
 	"    -o, --output <file>   output file name\n"
 	"        --list-formats    print the output formats\n"
+	"        --compress        llvm-extbinary: compress the sections\n"
+	"        --md5             llvm-extbinary: hashes instead of names\n"
+	"        --symbol-list     llvm-extbinary: with the list of all functions\n"
 	"    -q, --quiet           no summary\n"
 	"    -v, --verbose         say more\n"
 	"    -h, --help            this text\n"
@@ -31,6 +36,8 @@ static const char usage[] =
 	"    clang-19 -O2 -fprofile-use=prog.profdata -o prog prog.c\n"
 	"    perf swlbr convert -i mon.data,tue.data -i wed.profraw -f llvm-profdata -o week.profdata\n"
 	"    perf swlbr convert -i perf.data -f llvm-profraw -o prog.profraw ./prog.instrumented\n"
+	"    perf swlbr convert -i perf.data -f llvm-sample -o prog.prof\n"
+	"    clang-19 -O2 -fprofile-sample-use=prog.prof -o prog prog.c\n"
 	"\n";
 
 /* Damage told of without -v. */
@@ -77,12 +84,15 @@ static bool add_inputs(struct convert *convert, const char *list)
 /* -1: go on; else the exit status. */
 static int parse_options(struct convert *convert, int argc, char **argv)
 {
-	enum { LIST_FORMATS = 256 };
+	enum { LIST_FORMATS = 256, COMPRESS, MD5, SYMBOL_LIST };
 	static const struct option long_options[] = {
 		{ "input", required_argument, NULL, 'i' },
 		{ "format", required_argument, NULL, 'f' },
 		{ "output", required_argument, NULL, 'o' },
 		{ "list-formats", no_argument, NULL, LIST_FORMATS },
+		{ "compress", no_argument, NULL, COMPRESS },
+		{ "md5", no_argument, NULL, MD5 },
+		{ "symbol-list", no_argument, NULL, SYMBOL_LIST },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
@@ -110,6 +120,15 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 			break;
 		case LIST_FORMATS:
 			return convert_list_formats();
+		case COMPRESS:
+			convert->sample_flags |= SWLBR_SAMPLE_COMPRESS;
+			break;
+		case MD5:
+			convert->sample_flags |= SWLBR_SAMPLE_MD5;
+			break;
+		case SYMBOL_LIST:
+			convert->sample_flags |= SWLBR_SAMPLE_SYMBOL_LIST;
+			break;
 		case 'q':
 			convert->quiet = true;
 			break;
@@ -131,6 +150,9 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 	if (!convert->format)
 		return cmd_usage_error("convert",
 				       "no format given (-f); --list-formats names them");
+	if (convert->sample_flags && strcmp(convert->format->name, "llvm-extbinary"))
+		return cmd_usage_error("convert", "--compress, --md5 and --symbol-list are for "
+						  "llvm-extbinary alone");
 	if (!convert->output)
 		return cmd_usage_error("convert", "no output file given (-o)");
 	if (!convert->nr_inputs && !add_input(convert, "perf.data", strlen("perf.data")))

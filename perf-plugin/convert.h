@@ -48,6 +48,7 @@ struct convert {
 	char **arguments; /* BINARY... */
 	size_t nr_arguments;
 	bool verbose, quiet;
+	unsigned int sample_flags;	 /* enum swlbr_sample_flags */
 	struct swlbr_elf_finder *finder; /* has the arguments */
 	struct swlbr_profraws set;
 	struct swlbr_reporter reporter;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <swlbr/edge_writers.h>
 #include <swlbr/instr_profile.h>
 
 #include "convert.h"
@@ -25,6 +26,13 @@ static struct swlbr_error *write_arcs(struct convert *convert, struct swlbr_edge
 	return swlbr_arcs_write(edges, path);
 }
 
+static struct swlbr_error *write_json(struct convert *convert, struct swlbr_edge_profile *edges,
+				      const char *path)
+{
+	(void)convert;
+	return swlbr_json_write(edges, path);
+}
+
 static const struct convert_format formats[] = {
 	{ "llvm-profdata", write_profdata, NULL,
 	  "indexed profile for clang -fprofile-use (.profdata), from counters" },
@@ -32,9 +40,19 @@ static const struct convert_format formats[] = {
 	  "raw profile for llvm-profdata merge (.profraw), from counters" },
 	{ "llvm-sample", NULL, convert_write_llvm_sample,
 	  "sample profile for clang -fprofile-sample-use, text" },
+	{ "llvm-extbinary", NULL, convert_write_llvm_extbinary,
+	  "the same in LLVM's extensible binary form" },
+	{ "gcc-afdo", NULL, convert_write_gcc_afdo,
+	  "auto-profile for gcc -fauto-profile (.gcov, gcc 12 and 13)" },
 	{ "llvm-unsymbolized", NULL, convert_write_llvm_unsymbolized,
 	  "edge profile of one binary for llvm-profgen --unsymbolized-profile" },
+	{ "bolt", NULL, convert_write_bolt, "profile of one binary for llvm-bolt (fdata)" },
+	{ "bolt-preagg", NULL, convert_write_bolt_preagg,
+	  "edge profile of one binary for perf2bolt -pa" },
+	{ "autofdo-text", NULL, convert_write_autofdo_text,
+	  "edge profile of one binary for create_gcov --profiler=text" },
 	{ "arcs", NULL, write_arcs, "edge profile as a table of text, from branch stacks" },
+	{ "json", NULL, write_json, "the same as JSON" },
 };
 
 #define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))

@@ -10,11 +10,6 @@
 #include "cmd.h"
 #include "convert_samples.h"
 
-const char *convert_edge_binary_name(const struct swlbr_edge_binary *binary, char hex[41])
-{
-	return binary->path ? binary->path : swlbr_build_id_format(&binary->build_id, hex);
-}
-
 struct swlbr_error *convert_edge_weights(struct swlbr_edge_profile *edges, uint64_t **ret,
 					 uint64_t *total_ret)
 {
@@ -39,8 +34,7 @@ struct swlbr_error *convert_edge_weights(struct swlbr_edge_profile *edges, uint6
 	return NULL;
 }
 
-/* Is @binary the file that is named as an argument? */
-static bool is_argument(const struct convert *convert, const struct swlbr_edge_binary *binary)
+bool convert_is_argument(const struct convert *convert, const struct swlbr_edge_binary *binary)
 {
 	bool same = false;
 
@@ -79,7 +73,7 @@ static struct swlbr_error *choose(const struct convert *convert, struct swlbr_ed
 
 		if (binary->file_offsets || weights[i] < best)
 			continue;
-		if (convert->nr_arguments && !is_argument(convert, binary))
+		if (convert->nr_arguments && !convert_is_argument(convert, binary))
 			continue;
 		best = weights[i];
 		*ret = i;
@@ -128,4 +122,22 @@ struct swlbr_error *convert_write_llvm_unsymbolized(struct convert *convert,
 						    const char *path)
 {
 	return write_one(convert, edges, path, swlbr_llvm_unsymbolized_write);
+}
+
+struct swlbr_error *convert_write_bolt(struct convert *convert, struct swlbr_edge_profile *edges,
+				       const char *path)
+{
+	return write_one(convert, edges, path, swlbr_bolt_fdata_write);
+}
+
+struct swlbr_error *convert_write_bolt_preagg(struct convert *convert,
+					      struct swlbr_edge_profile *edges, const char *path)
+{
+	return write_one(convert, edges, path, swlbr_bolt_preagg_write);
+}
+
+struct swlbr_error *convert_write_autofdo_text(struct convert *convert,
+					       struct swlbr_edge_profile *edges, const char *path)
+{
+	return write_one(convert, edges, path, swlbr_autofdo_text_write);
 }

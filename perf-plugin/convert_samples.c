@@ -21,7 +21,7 @@ struct samples {
 	struct swlbr_edge_profile *edges;
 	struct swlbr_sample_profile *profile;
 	struct source *sources; /* as many as binaries */
-	size_t nr_sources;
+	size_t nr_sources, heaviest;
 	uint64_t total; /* weight */
 };
 
@@ -44,6 +44,18 @@ static void tell_missing_dwo(struct samples *samples, const struct swlbr_elf *el
 	samples->convert->reporter.report(samples->convert->reporter.context, line);
 }
 
+/*
+ * Debug files that are installed are those of the distribution's libraries: nobody means to compile
+ * these, and their static functions may be called what the program's are. So they are looked for
+ * only for the binary where most ran, and for those that are asked for.
+ */
+static const char *debug_dir(const struct samples *samples, uint32_t index)
+{
+	bool wanted = samples->convert->nr_arguments || index == samples->heaviest;
+
+	return wanted ? NULL : "";
+}
+
 static struct swlbr_error *add_binary(struct samples *samples, uint32_t index)
 {
 	const struct swlbr_edge_binary *binary =
@@ -60,9 +72,11 @@ static struct swlbr_error *add_binary(struct samples *samples, uint32_t index)
 			binary->path ? binary->path : "a binary");
 	error = convert_open_edge_binary(samples->convert, binary, &elf);
 	if (!error)
-		error = swlbr_dwarf_open(elf, NULL, &dwarf);
+		error = swlbr_dwarf_open(elf, debug_dir(samples, index), &dwarf);
 	if (!error)
 		tell_missing_dwo(samples, elf, dwarf);
+	if (!error && (samples->convert->sample_flags & SWLBR_SAMPLE_SYMBOL_LIST))
+		error = swlbr_sample_profile_add_symbols(samples->profile, dwarf);
 	if (!error)
 		error = swlbr_sample_profile_add_edges(samples->profile, samples->edges, index, elf,
 						       dwarf, &source->stats);
@@ -86,15 +100,27 @@ static struct swlbr_error *take_error(struct samples *samples)
 	return error;
 }
 
+/* Is it one of the arguments, if there are any? */
+static bool is_wanted(const struct samples *samples, uint32_t index)
+{
+	return !samples->convert->nr_arguments ||
+	       convert_is_argument(samples->convert,
+				   swlbr_edge_profile_get_binary(samples->edges, index));
+}
+
 static struct swlbr_error *add_binaries(struct samples *samples)
 {
-	size_t taken = 0;
+	size_t taken = 0, wanted = 0;
 
+	for (size_t i = 0; i < samples->nr_sources; i++)
+		if (samples->sources[i].weight > samples->sources[samples->heaviest].weight)
+			samples->heaviest = i;
 	for (uint32_t i = 0; i < samples->nr_sources; i++) {
 		struct source *source = &samples->sources[i];
 
-		if (!source->weight)
+		if (!source->weight || !is_wanted(samples, i))
 			continue;
+		wanted++;
 		source->error = add_binary(samples, i);
 		if (source->error && source->error->code == SWLBR_ERROR_NO_MEMORY)
 			return take_error(samples);
@@ -102,6 +128,11 @@ static struct swlbr_error *add_binaries(struct samples *samples)
 	}
 	if (taken)
 		return NULL;
+	if (samples->total && !wanted)
+		return swlbr_error_create(SWLBR_ERROR_MISMATCH,
+					  "%s: nothing in it is of %s: is it another build?",
+					  samples->convert->inputs[0],
+					  samples->convert->arguments[0]);
 	if (!samples->total)
 		return swlbr_error_create(
 			SWLBR_ERROR_NOT_FOUND,
@@ -127,13 +158,15 @@ static void print_summary(const struct samples *samples)
 {
 	uint64_t ranges = 0, unknown = 0, bad = 0, total;
 	size_t binaries = 0, functions;
+	uint64_t weight = 0;
 
 	for (size_t i = 0; i < samples->nr_sources; i++) {
 		const struct source *source = &samples->sources[i];
 
-		if (!source->weight || source->error)
+		if (!source->stats.ranges || source->error)
 			continue;
 		binaries++;
+		weight += source->weight;
 		ranges += source->stats.ranges;
 		unknown += source->stats.ranges_unknown;
 		bad += source->stats.ranges_bad;
@@ -141,16 +174,17 @@ static void print_summary(const struct samples *samples)
 	functions = swlbr_sample_profile_functions(samples->profile, &total);
 	fprintf(stderr,
 		"[ perf swlbr convert: wrote %s: %zu functions, total count %" PRIu64
-		", of %zu binar%s, where %.2f %% of the ranges are in functions with debug information",
+		", of %zu binar%s, where %.1f %% ran; of that %.2f %% in functions with debug information",
 		samples->convert->output, functions, total, binaries, binaries == 1 ? "y" : "ies",
-		percent(ranges - unknown - bad, ranges));
+		percent(weight, samples->total), percent(ranges - unknown - bad, ranges));
 	if (bad)
 		fprintf(stderr, "; %.2f %% do not fit the binary", percent(bad, ranges));
 	fprintf(stderr, " ]\n");
 	print_left_out(samples);
 }
 
-typedef struct swlbr_error *write_fn(const struct swlbr_sample_profile *profile, const char *path);
+typedef struct swlbr_error *write_fn(const struct convert *convert,
+				     const struct swlbr_sample_profile *profile, const char *path);
 
 static struct swlbr_error *write_samples(struct convert *convert, struct swlbr_edge_profile *edges,
 					 const char *path, write_fn *write)
@@ -172,7 +206,7 @@ static struct swlbr_error *write_samples(struct convert *convert, struct swlbr_e
 	if (!error)
 		error = add_binaries(&samples);
 	if (!error)
-		error = write(samples.profile, path);
+		error = write(convert, samples.profile, path);
 	if (!error && !convert->quiet)
 		print_summary(&samples);
 	for (size_t i = 0; i < samples.nr_sources; i++)
@@ -183,8 +217,41 @@ static struct swlbr_error *write_samples(struct convert *convert, struct swlbr_e
 	return error;
 }
 
+static struct swlbr_error *write_text(const struct convert *convert,
+				      const struct swlbr_sample_profile *profile, const char *path)
+{
+	(void)convert;
+	return swlbr_sample_profile_write_text(profile, path);
+}
+
+static struct swlbr_error *write_extbinary(const struct convert *convert,
+					   const struct swlbr_sample_profile *profile,
+					   const char *path)
+{
+	return swlbr_sample_profile_write_extbinary(profile, convert->sample_flags, path);
+}
+
+static struct swlbr_error *write_gcc(const struct convert *convert,
+				     const struct swlbr_sample_profile *profile, const char *path)
+{
+	(void)convert;
+	return swlbr_sample_profile_write_gcc(profile, path);
+}
+
 struct swlbr_error *convert_write_llvm_sample(struct convert *convert,
 					      struct swlbr_edge_profile *edges, const char *path)
 {
-	return write_samples(convert, edges, path, swlbr_sample_profile_write_text);
+	return write_samples(convert, edges, path, write_text);
+}
+
+struct swlbr_error *convert_write_llvm_extbinary(struct convert *convert,
+						 struct swlbr_edge_profile *edges, const char *path)
+{
+	return write_samples(convert, edges, path, write_extbinary);
+}
+
+struct swlbr_error *convert_write_gcc_afdo(struct convert *convert,
+					   struct swlbr_edge_profile *edges, const char *path)
+{
+	return write_samples(convert, edges, path, write_gcc);
 }

@@ -7,14 +7,25 @@
 /* Writers of sample profiles, made of all binaries that have debug information. */
 struct swlbr_error *convert_write_llvm_sample(struct convert *convert,
 					      struct swlbr_edge_profile *edges, const char *path);
+struct swlbr_error *convert_write_llvm_extbinary(struct convert *convert,
+						 struct swlbr_edge_profile *edges,
+						 const char *path);
+struct swlbr_error *convert_write_gcc_afdo(struct convert *convert,
+					   struct swlbr_edge_profile *edges, const char *path);
 
 /* Writers of edge profiles of one binary. */
 struct swlbr_error *convert_write_llvm_unsymbolized(struct convert *convert,
 						    struct swlbr_edge_profile *edges,
 						    const char *path);
+struct swlbr_error *convert_write_bolt(struct convert *convert, struct swlbr_edge_profile *edges,
+				       const char *path);
+struct swlbr_error *convert_write_bolt_preagg(struct convert *convert,
+					      struct swlbr_edge_profile *edges, const char *path);
+struct swlbr_error *convert_write_autofdo_text(struct convert *convert,
+					       struct swlbr_edge_profile *edges, const char *path);
 
-/* What the binary is called in messages: its path, or its build-id in @hex. */
-const char *convert_edge_binary_name(const struct swlbr_edge_binary *binary, char hex[41]);
+/* Is @binary one of the files that are named as arguments? */
+bool convert_is_argument(const struct convert *convert, const struct swlbr_edge_binary *binary);
 
 /* The executions of ranges in each binary: @ret is the caller's to free(). */
 struct swlbr_error *convert_edge_weights(struct swlbr_edge_profile *edges, uint64_t **ret,

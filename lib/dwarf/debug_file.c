@@ -168,7 +168,7 @@ static struct swlbr_error *try_debuglink(struct swlbr_elf *elf, const char *debu
 	error = try_path(format_path("%s/%s", folder, (char *)link), wanted, ret);
 	if (!error && !*ret)
 		error = try_path(format_path("%s/.debug/%s", folder, (char *)link), wanted, ret);
-	if (!error && !*ret)
+	if (!error && !*ret && *debug_dir)
 		error = try_path(format_path("%s%s/%s", debug_dir, folder, (char *)link), wanted,
 				 ret);
 out:
@@ -184,8 +184,9 @@ static struct swlbr_error *not_found(struct swlbr_elf *elf, const char *debug_di
 	if (!swlbr_elf_section(elf, ".symtab"))
 		return swlbr_error_create(
 			SWLBR_ERROR_NOT_FOUND,
-			"%s: stripped: no debug information in it, beside it or in %s (build-id %s); keep the unstripped file, built with -g",
-			elf->path, debug_dir, swlbr_build_id_format(&elf->build_id, hex));
+			"%s: stripped: no debug information in it, beside it%s%s (build-id %s); keep the unstripped file, built with -g",
+			elf->path, *debug_dir ? " or in " : "", debug_dir,
+			swlbr_build_id_format(&elf->build_id, hex));
 	return swlbr_error_create(SWLBR_ERROR_NOT_FOUND,
 				  "%s: no debug information: build with -g (or -gmlt)", elf->path);
 }
@@ -202,7 +203,7 @@ struct swlbr_error *dw_debug_file_open(struct swlbr_elf *elf, const char *debug_
 		return error;
 	dw_file_close(*ret);
 	*ret = NULL;
-	if (wanted.build_id_size)
+	if (wanted.build_id_size && *debug_dir)
 		error = try_build_id(debug_dir, &wanted, ret);
 	if (!error && !*ret)
 		error = try_debuglink(elf, debug_dir, &wanted, ret);

@@ -77,7 +77,8 @@ struct swlbr_error *swlbr_dwarf_open(struct swlbr_elf *elf, const char *debug_di
 	dwarf->lowest = lowest_code(elf);
 	error = dw_debug_file_open(elf, debug_dir, &dwarf->file);
 	if (!error)
-		error = dw_alt_file_open(dwarf->file, debug_dir, &dwarf->alt);
+		error = dw_alt_file_open(dwarf->file, *debug_dir ? debug_dir : DEBUG_DIR,
+					 &dwarf->alt);
 	if (!error)
 		dwarf->file->alt = dwarf->alt;
 	if (!error)

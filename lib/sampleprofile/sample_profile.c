@@ -24,6 +24,7 @@ void swlbr_sample_profile_destroy(struct swlbr_sample_profile *profile)
 	free(profile->node_index.slots);
 	free(profile->record_index.slots);
 	free(profile->target_index.slots);
+	free(profile->symbols);
 	free(profile);
 }
 
@@ -221,6 +222,27 @@ struct swlbr_error *sample_target(struct swlbr_sample_profile *profile, uint32_t
 	}
 	sample_add(&profile->targets[*slot - 1].count, count);
 	return NULL;
+}
+
+struct swlbr_error *swlbr_sample_profile_add_symbols(struct swlbr_sample_profile *profile,
+						     const struct swlbr_dwarf *dwarf)
+{
+	const struct swlbr_dwarf_function *functions;
+	size_t nr = swlbr_dwarf_functions(dwarf, &functions);
+	uint32_t *grown = reallocarray(profile->symbols, profile->nr_symbols + nr, sizeof(*grown));
+	struct swlbr_error *error = NULL;
+
+	if (!grown)
+		return swlbr_error_no_memory();
+	profile->symbols = grown;
+	for (size_t i = 0; !error && i < nr; i++) {
+		if (!functions[i].name)
+			continue;
+		error = sample_name(profile, functions[i].name, strlen(functions[i].name),
+				    &grown[profile->nr_symbols]);
+		profile->nr_symbols += !error;
+	}
+	return error;
 }
 
 /* The names of @other as numbers of @profile. */

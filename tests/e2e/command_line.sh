@@ -40,7 +40,7 @@ says "output that cannot be written is said" err "No space left"
 # Every option that a command's help names is in its manual page and in the completion.
 for command in record convert cflags; do
 	missing=
-	for option in $($plugin "$command" --help | grep -oE '(^|[ ,])--[a-z-]+' | tr -d ' ,' | sort -u); do
+	for option in $($plugin "$command" --help | grep -oE '(^|[ ,])--[a-z0-9-]+' | tr -d ' ,' | sort -u); do
 		[ "$option" = --help ] || grep -qE -- "^$option\b" \
 			"$root/Documentation/perf-swlbr-$command.txt" || missing+=" manual:$option"
 		grep -qF -- "$option" "$root/perf-plugin/perf-swlbr-completion.bash" ||

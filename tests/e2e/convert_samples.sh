@@ -66,6 +66,19 @@ variant clang14 clang++-14 -O2 -g
 variant gcc g++-12 -O2 -g
 variant gcc_dwarf4 g++-12 -O3 -gdwarf-4
 
+# The binary form is the same to the byte too.
+binary_form()
+{
+	"$asan" convert -q -i arcs -f llvm-extbinary $2 -o ours.extbinary ./unique_names &&
+		llvm-profgen-19 --unsymbolized-profile=unsymbolized --binary=./unique_names \
+			--format=extbinary $3 -o theirs.extbinary 2>profgen.err &&
+		is "$1: as llvm-profgen" "$(cmp ours.extbinary theirs.extbinary 2>&1)" "" || fail "$1"
+}
+arcs unique_names >arcs && theirs ./unique_names arcs theirs
+binary_form "extensible binary" "" ""
+binary_form "with hashes" --md5 --use-md5
+binary_form "with the list of functions" --symbol-list --populate-profile-symbol-list
+
 # Split: .dwo files beside, then packages, then neither.
 for version in 5 4; do
 	for compiler in clang++-19 g++-12; do

@@ -59,7 +59,7 @@ struct swlbr_dwarf_piece {
 /**
  * Read the debug information of @elf, which must stay open. Of a binary without any, its separate
  * debug file is looked for by build-id and by the name in .gnu_debuglink, under @debug_dir
- * (NULL: /usr/lib/debug). SWLBR_ERROR_NOT_FOUND, with what to do about it, if there is none.
+ * (NULL: /usr/lib/debug; "": nowhere but beside the binary). SWLBR_ERROR_NOT_FOUND, with what to do about it, if there is none.
  */
 struct swlbr_error *swlbr_dwarf_open(struct swlbr_elf *elf, const char *debug_dir,
 				     struct swlbr_dwarf **ret);

@@ -20,4 +20,22 @@
 struct swlbr_error *swlbr_llvm_unsymbolized_write(struct swlbr_edge_profile *edges, uint32_t binary,
 						  struct swlbr_elf *elf, const char *path);
 
+/**
+ * perf2bolt's pre-aggregated profile (-pa). Whether a range follows a call is taken from the branch
+ * map of @elf.
+ */
+struct swlbr_error *swlbr_bolt_preagg_write(struct swlbr_edge_profile *edges, uint32_t binary,
+					    struct swlbr_elf *elf, const char *path);
+
+/** BOLT's fdata. SWLBR_ERROR_NOT_FOUND if @elf is stripped: functions are known by symbols. */
+struct swlbr_error *swlbr_bolt_fdata_write(struct swlbr_edge_profile *edges, uint32_t binary,
+					   struct swlbr_elf *elf, const char *path);
+
+/** google/autofdo's text (--profiler=text): offsets in the file. */
+struct swlbr_error *swlbr_autofdo_text_write(struct swlbr_edge_profile *edges, uint32_t binary,
+					     struct swlbr_elf *elf, const char *path);
+
+/** All of @edges as JSON, with the columns of the arcs file. */
+struct swlbr_error *swlbr_json_write(struct swlbr_edge_profile *edges, const char *path);
+
 #endif

@@ -68,6 +68,27 @@ size_t swlbr_sample_profile_functions(const struct swlbr_sample_profile *profile
 struct swlbr_error *swlbr_sample_profile_write_text(const struct swlbr_sample_profile *profile,
 						    const char *path);
 
+enum swlbr_sample_flags {
+	/** Compress the sections with zlib. */
+	SWLBR_SAMPLE_COMPRESS = 1 << 0,
+	/** Names as the first 8 bytes of their MD5. */
+	SWLBR_SAMPLE_MD5 = 1 << 1,
+	/** With the list of all functions: to clang, one that is not on it is new, and not cold. */
+	SWLBR_SAMPLE_SYMBOL_LIST = 1 << 2,
+};
+
+/** Write the extensible binary form, of LLVM 12 and later. @flags: enum swlbr_sample_flags. */
+struct swlbr_error *swlbr_sample_profile_write_extbinary(const struct swlbr_sample_profile *profile,
+							 unsigned int flags, const char *path);
+
+/** Write gcc's auto-profile, version 2 as gcc 12 and 13 read it. */
+struct swlbr_error *swlbr_sample_profile_write_gcc(const struct swlbr_sample_profile *profile,
+						   const char *path);
+
+/** Add the functions of a binary to the list that SWLBR_SAMPLE_SYMBOL_LIST writes. */
+struct swlbr_error *swlbr_sample_profile_add_symbols(struct swlbr_sample_profile *profile,
+						     const struct swlbr_dwarf *dwarf);
+
 /** Add the profile in the text file at @path. Errors name the file and the line. */
 struct swlbr_error *swlbr_sample_profile_read_text(struct swlbr_sample_profile *profile,
 						   const char *path);

@@ -1,0 +1,100 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Each format made of an edge profile is taken by the tool that it is for, without a word of
+# complaint, and means to it what the counts were.
+. "$(dirname "$0")/lib/common.sh"
+root=$(cd "$here/../.." && pwd)
+asan=$BUILD_ASAN/perf-swlbr
+export XDG_CACHE_HOME=$scratch
+cd "$scratch" || exit 1
+cp "$here/samples/loop.c" "$here/samples/inlining.cc" .
+
+# quiet NAME COMMAND…: it succeeds and says nothing
+quiet()
+{
+	local name=$1
+
+	shift
+	"$@" >out 2>&1 || { fail "$name: $(head -3 out)"; return; }
+	is "$name" "$(head -3 out)" ""
+}
+
+convert() { "$asan" convert -q "$@" || fail "convert $*"; }
+
+# clang: exact counts of a run.
+clang-19 -O2 -g -Wl,--build-id -o loop loop.c && clang++-19 -O2 -g -Wl,--build-id -o inlining inlining.cc &&
+	"$swlbr" record -q --emulate=counts -o loop.arcs -- ./loop 200000 >loop.out &&
+	"$swlbr" record -q --emulate=counts -o inlining.arcs -- ./inlining 500 >inlining.out ||
+	{ fail "recording"; exit 1; }
+for program in loop inlining; do
+	case $program in
+	loop) source=loop.c compiler=clang-19 ;;
+	inlining) source=inlining.cc compiler=clang++-19 ;;
+	esac
+	convert -i $program.arcs -f llvm-sample -o text ./$program
+	convert -i $program.arcs -f llvm-sample -o text2 ./$program
+	is "$program: two conversions are equal" "$(cmp text text2 2>&1)" ""
+	for options in "" --compress --md5 "--compress --md5" --symbol-list; do
+		# shellcheck disable=SC2086
+		convert -i $program.arcs -f llvm-extbinary $options -o extbinary ./$program
+		quiet "$program: clang takes llvm-extbinary $options" \
+			$compiler -O2 -g -fprofile-sample-use=extbinary -c -o object $source
+		case $options in
+		*md5*) continue ;; # names are numbers then; convert_samples compares the bytes
+		esac
+		llvm-profdata-19 merge --sample --text extbinary -o again 2>err
+		is "$program: llvm-profdata reads llvm-extbinary $options" "$(cmp text again 2>&1)" ""
+	done
+	quiet "$program: clang takes llvm-sample" \
+		$compiler -O2 -g -fprofile-sample-use=text -c -o object $source
+	llvm-profgen-19 --unsymbolized-profile=<(convert -i $program.arcs -f llvm-unsymbolized -o - ./$program) \
+		--binary=./$program --format=text -o theirs 2>err
+	# Heads count calls from other binaries too: main's from libc.
+	is "$program: as llvm-profgen, but for calls from other binaries" \
+		"$(diff <(sed 's/^\([^ ].*\):[0-9]*$/\1/' theirs) <(sed 's/^\([^ ].*\):[0-9]*$/\1/' text) | head -3)" ""
+done
+convert -i loop.arcs -f llvm-sample -o text ./loop
+is "the loop's count is exact" "$(grep -c ': 200000' text | sed 's/^[1-9].*/yes/')" yes
+clang-19 -O2 -g -fprofile-sample-use=text -S -emit-llvm -o loop.ll loop.c
+grep -q '!{!"function_entry_count", i64 2}' loop.ll && ok "clang: main and work are entered once" ||
+	fail "clang: entry counts: $(grep function_entry_count loop.ll)"
+
+# Several inputs are summed.
+convert -i loop.arcs,loop.arcs -f llvm-sample -o double ./loop
+llvm-profdata-19 merge --sample --text --weighted-input=2,text -o twice
+is "two inputs are the sum" "$(cmp double twice 2>&1)" ""
+
+# gcc.
+gcc-12 -O2 -g -Wl,--build-id -o gloop loop.c && "$swlbr" record -q --emulate=counts -o gloop.arcs -- ./gloop 200000 >out &&
+	convert -i gloop.arcs -f gcc-afdo -o gloop.gcov ./gloop
+quiet "gcc takes gcc-afdo" gcc-12 -O2 -g -Wall -Wextra -Werror -fauto-profile=gloop.gcov \
+	-fdump-tree-optimized-blocks-details=blocks -c -o object loop.c
+for count in 200000 2062; do
+	grep -q "basic block .*count $count (auto FDO)" blocks && ok "gcc: a block of count $count" ||
+		fail "gcc: no block of count $count: $(grep 'basic block.*count' blocks | head -20)"
+done
+g++-12 -O2 -g -Wl,--build-id -o ginlining inlining.cc && "$swlbr" record -q --emulate=counts -o ginlining.arcs -- ./ginlining 500 >out &&
+	convert -i ginlining.arcs -f gcc-afdo -o ginlining.gcov ./ginlining
+# gcc 12.2's loop vectorizer divides by zero on any auto-profile of a loop as simple as sum()'s.
+quiet "g++ takes gcc-afdo" g++-12 -O2 -g -Wall -fno-tree-loop-vectorize -fauto-profile=ginlining.gcov -c -o object inlining.cc
+
+# google/autofdo.
+gcc-12 -O2 -gdwarf-4 -Wl,--build-id -o aloop loop.c && "$swlbr" record -q --emulate=counts -o aloop.arcs -- ./aloop 200000 >out
+convert -i aloop.arcs -f autofdo-text -o aloop.txt ./aloop
+create_gcov --binary=./aloop --profile=aloop.txt --profiler=text --gcov=aloop.gcov --gcov_version=2 >out 2>&1 ||
+	fail "create_gcov: $(tail -2 out)"
+dump_gcov --gcov_version=2 aloop.gcov >dumped 2>&1
+is "create_gcov takes autofdo-text" "$(grep -c ': 200000$' dumped | sed 's/^[1-9].*/yes/')" yes
+
+# json, to two readers.
+convert -i loop.arcs -f json -o loop.json
+sum=$(awk 'NR > 1 { n += $5; rows++ } END { printf "%d %d\n", rows, n }' loop.arcs)
+is "json: python" "$(/usr/bin/python3 -c '
+import json, sys
+rows = json.load(open("loop.json"))
+print(len(rows), sum(row["nr"] for row in rows))')" "$sum"
+"$root/scripts/workloads.sh" sqlite3 >log 2>&1 || tail -5 log
+is "json: sqlite3" "$("$WORKLOADS/plain/sqlite3" :memory: ".mode list" ".separator ' '" \
+	"select count(*), sum(value->>'nr') from json_each(readfile('loop.json'))")" "$sum"
+exit $status
