@@ -43,4 +43,61 @@ against_callgrind()
 against_callgrind lua bench.lua 20
 against_callgrind bzip2 -9 -k -c in.txt
 against_callgrind exceptions 300
+
+# address SYMBOL BINARY
+address() { nm "$2" | sed -n "s/^0*\([0-9a-f]*\) [tT] $1\$/0x\1/p"; }
+
+# branch ARCS FROM TO: its count, however often the row is there; ran ARCS ADDRESS: executions
+branch() { awk -F'\t' -v f="$2" -v t="$3" '$1 == "branch" && $3 == f && $4 == t { n += $5 } END { print n + 0 }' "$1"; }
+ran()
+{
+	/usr/bin/python3 - "$1" "$2" <<-'PYTHON'
+	import sys
+	rows = [line.split("\t") for line in open(sys.argv[1])][1:]
+	at = int(sys.argv[2], 16)
+	print(sum(int(row[4]) for row in rows
+	          if row[0] == "range" and int(row[2], 16) <= at <= int(row[3], 16)))
+	PYTHON
+}
+
+gcc -O1 -no-pie -o odd "$here/emulate/odd_branches.c" || fail "build of odd_branches.c"
+"$swlbr" record -q --emulate=counts -o odd.arcs -- ./odd 100 || fail "odd: record"
+grep -F "$(readelf -n odd | sed -n 's/.*Build ID: //p')	" odd.arcs | sed '1i kind' >odd.own
+at() { address "odd_$1" odd; }
+is "a jump to the next instruction is taken" "$(branch odd.own "$(at jump)" "$(at landed)")" 100
+is "a call of the next instruction is taken" "$(branch odd.own "$(at call)" "$(at called)")" 100
+is "rep movs is executed once" "$(ran odd.own "$(at rep)")" 100
+is "rep movs is no branch" "$(grep -c "^branch	[0-9a-f]*	$(at rep)	" odd.own)" 0
+is "an instruction on two pages is executed once" "$(ran odd.own "$(at crossing)")" 100
+is "and is no branch" "$(grep -c "^branch	[0-9a-f]*	$(at crossing)	" odd.own)" 0
+is "the code behind it too" "$(ran odd.own "$(at end)")" 100
+
+# Each way to make tasks, to be interrupted, and to end: marked() is counted exactly.
+ulimit -c 0
+gcc -O1 -no-pie -o tasks "$here/emulate/tasks.c" -lpthread || fail "build of tasks.c"
+marked=$(address marked tasks)
+
+# marks NAME WANTED ARGUMENTS…
+marks()
+{
+	local name=$1 wanted=$2
+
+	shift 2
+	rm -f tasks.arcs
+	"$swlbr" record -q --emulate=counts -o tasks.arcs -- ./tasks "$@" >out 2>err
+	[ "$wanted" != printed ] || wanted=$(cat out)
+	is "$name" "$(awk -F'\t' -v t="$marked" '$1 == "branch" && $4 == t { n += $5 } END { print n + 0 }' tasks.arcs)" \
+		"$wanted"
+}
+
+marks "a plain run" 3 mark 3
+marks "8 threads" 800000 threads
+marks "50 forked children, some killed" 1030000 forks
+marks "an exec" 3000 execs
+marks "a program that closes all descriptors" 5000 closes
+marks "signals at any place" printed timers
+marks "faults that are mended" 200 faults
+is "a signal is no branch" "$(awk -F'\t' -v t="$(address on_fault tasks)" '$4 == t' tasks.arcs)" ""
+marks "handlers that never return" 30 jumps
+marks "a program killed by SIGKILL" 4000 killed 4000
 exit $status

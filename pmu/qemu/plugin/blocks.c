@@ -108,6 +108,7 @@ static void set_branch(struct block *block, const struct branch *branch)
 		block->target = branch->target;
 	block->any_target = branch->kind > BRANCH_REPEAT && !branch->direct;
 	block->calls = branch->kind == BRANCH_INDIRECT_CALL;
+	block->is_branch = branch->kind > BRANCH_REPEAT;
 	block->in_stack = options.filter >> branch->kind & 1;
 	/*
 	 * An unconditional branch is taken though it leads to the next instruction. A conditional
@@ -141,9 +142,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	vcpu_put_mappings();
 	block->handler = is_handler(block->start);
 	set_branch(block, &branch);
-	qemu_plugin_register_vcpu_tb_exec_cb(
-		tb, options.mode == LANE_LBR ? vcpu_on_block_lbr : vcpu_on_block_counts,
-		QEMU_PLUGIN_CB_NO_REGS, block);
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, options.on_block, QEMU_PLUGIN_CB_NO_REGS, block);
 }
 
 void blocks_register(uint64_t id)

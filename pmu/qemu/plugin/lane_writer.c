@@ -20,6 +20,7 @@
 #define COUNTS_RING_SIZE (1 << 16)
 
 static uint64_t process;
+static uint64_t process_start; /* ns; nothing of it is older */
 
 uint64_t lane_now(void)
 {
@@ -32,6 +33,7 @@ uint64_t lane_now(void)
 void lane_new_process(void)
 {
 	process = lane_now() << 16 ^ (uint64_t)getpid();
+	process_start = 0;
 }
 
 static bool send_fd(int socket, int fd)
@@ -174,7 +176,7 @@ static uint64_t copy_in(struct lane *lane, uint64_t at, const void *data, size_t
 void lane_put(struct lane_writer *writer, enum lane_record_type type, uint64_t time,
 	      const void *head, size_t head_size, const void *tail, size_t tail_size)
 {
-	struct lane_record record = { .type = type, .time = time };
+	struct lane_record record = { .type = type };
 	static const uint8_t zeroes[8];
 	struct lane *lane = writer->lane;
 	size_t padding = -(head_size + tail_size) & 7;
@@ -182,6 +184,9 @@ void lane_put(struct lane_writer *writer, enum lane_record_type type, uint64_t t
 
 	if (!lane)
 		return;
+	if (type == LANE_RECORD_START && !process_start)
+		process_start = time;
+	record.time = time < process_start ? process_start : time;
 	record.size = (uint32_t)(sizeof(record) + head_size + tail_size + padding);
 	if (!wait_for_room(lane, record.size)) {
 		lane_drop(writer);

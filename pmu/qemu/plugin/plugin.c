@@ -14,6 +14,9 @@
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API_VERSION;
 
+/* All kinds that are branches. */
+#define BRANCHES ((1U << BRANCH_KINDS) - (2U << BRANCH_REPEAT))
+
 struct options options = { .depth = 32, .period = 10007, .filter = ~0U };
 
 static bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *ret)
@@ -99,6 +102,9 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 		if (!parse_option(argv[i], value))
 			return fail("an option that is not known, or a bad value");
 	}
+	options.on_block = options.mode == LANE_COUNTS	? vcpu_on_block_counts
+			   : ~options.filter & BRANCHES ? vcpu_on_block_filtered
+							: vcpu_on_block_lbr;
 	options.text = find_text();
 	if (!options.socket || !options.recorder || !options.text)
 		return fail("to be used through 'perf swlbr record --emulate'");

@@ -27,6 +27,7 @@ struct options {
 	uint32_t filter; /* kinds of branches that enter the stack, 1 << enum branch_kind */
 	const struct guest_machine *machine;
 	branch_decode_t *decode;
+	void (*on_block)(unsigned int index, void *block);
 };
 
 extern struct options options;
@@ -42,10 +43,11 @@ struct block {
 	uint64_t last; /* address of the last instruction */
 	uint16_t mapping;
 	bool any_target; /* an indirect branch or a return ends it */
-	bool in_stack;	 /* its branch passes the filter */
+	bool is_branch;	 /* a branch ends it */
+	bool in_stack;	 /* which passes the filter */
 	bool calls;	 /* an indirect call ends it */
 	bool handler;	 /* a signal handler starts here */
-};
+} __attribute__((aligned(64)));
 
 /* An odd address on which no block starts. */
 #define NEVER UINT64_MAX
@@ -58,14 +60,20 @@ struct lane_writer {
 	unsigned int slots_log2;
 };
 
+/**
+ * struct vcpu - a thread of the program
+ *
+ * The newest of its branches are in @ring. While a sample is far off they need not be: then only
+ * @left is kept. At 0, also of a new thread, there is something to do.
+ */
 struct vcpu {
 	const struct block *last; /* the block executed before */
-	uint64_t taken;		  /* entries ever put into @ring */
 	uint64_t left;		  /* taken branches until the next sample */
-	uint64_t first;		  /* entries before this one do not join up with those after */
-	uint64_t run_start;	  /* location */
 	uint64_t interval;	  /* taken branches between the sample before and the next */
+	uint64_t taken;		  /* entries ever put into @ring */
+	uint64_t first;		  /* entries before this one do not join up with those after */
 	uint64_t random;
+	uint64_t run_start; /* location */
 	struct lane_writer writer;
 	const struct block *saved[LANE_SAVED_RUNS]; /* blocks that signals interrupted */
 	struct block copies[LANE_SAVED_RUNS + 1];   /* of the above, once blocks were thrown away */
@@ -90,6 +98,7 @@ void vcpu_start(void);
 void vcpu_init(uint64_t id, unsigned int index);
 void vcpu_exit(uint64_t id, unsigned int index);
 void vcpu_on_block_lbr(unsigned int index, void *block);
+void vcpu_on_block_filtered(unsigned int index, void *block);
 void vcpu_on_block_counts(unsigned int index, void *block);
 /* Blocks are about to be thrown away; no thread runs. */
 void vcpu_copy_blocks(void);

@@ -193,31 +193,67 @@ static void put_sample(struct vcpu *vcpu, const struct block *block)
 	next_interval(vcpu);
 }
 
-/* Runs for each block: what costs here costs the program. */
+/* With every branch seen. */
+static inline void step(struct vcpu *vcpu, const struct block *last, const struct block *block)
+{
+	if (block->start == last->end)
+		return;
+	if (!is_taken(last, block)) {
+		if (last == &no_block)
+			start_thread(vcpu);
+		else if (!is_inside(last, block)) /* a signal, or its handler's return */
+			break_stack(vcpu);
+		return;
+	}
+	if (last->in_stack)
+		vcpu->ring[vcpu->taken++ % LANE_MAX_DEPTH] =
+			(struct lane_entry){ last->last, block->start };
+	if (!--vcpu->left)
+		put_sample(vcpu, block);
+}
+
+/* A sample is near: the branches from here on may be in its stack. */
+static __attribute__((noinline)) void near_sample(struct vcpu *vcpu, const struct block *last,
+						  const struct block *block)
+{
+	step(vcpu, last, block);
+	if (vcpu->left > LANE_MAX_DEPTH)
+		break_stack(vcpu);
+}
+
+/*
+ * Runs for each block: what costs here costs the program. Whether the branch was taken is as hard to
+ * predict as the program is, so that there is no branch on it.
+ */
 void vcpu_on_block_lbr(unsigned int index, void *data)
 {
 	const struct block *block = data, *last;
 	struct vcpu *vcpu = &vcpus[index];
+	uint64_t left;
 
 	if (__builtin_expect(index >= MAX_VCPUS, 0))
 		return;
 	last = vcpu->last;
+	left = vcpu->left;
 	vcpu->last = block;
-	if (block->start == last->end)
+	if (__builtin_expect(left <= LANE_MAX_DEPTH, 0)) {
+		near_sample(vcpu, last, block);
 		return;
-	if (__builtin_expect(!is_taken(last, block), 0)) {
-		last = irregular(vcpu, last, block);
-		if (!last)
-			return;
 	}
-	if (last->in_stack) {
-		struct lane_entry *entry = &vcpu->ring[vcpu->taken++ % LANE_MAX_DEPTH];
+	vcpu->left = left - ((block->start != last->end) & last->is_branch);
+}
 
-		entry->from = last->last;
-		entry->to = block->start;
-	}
-	if (__builtin_expect(!--vcpu->left, 0))
-		put_sample(vcpu, block);
+/* As above where the stack does not hold all branches, so that they may be from far back. */
+void vcpu_on_block_filtered(unsigned int index, void *data)
+{
+	const struct block *block = data, *last;
+	struct vcpu *vcpu = &vcpus[index];
+
+	if (index >= MAX_VCPUS)
+		return;
+	last = vcpu->last;
+	vcpu->last = block;
+	step(vcpu, last, block);
 }
 
 void vcpu_on_block_counts(unsigned int index, void *data)
@@ -249,6 +285,7 @@ void vcpu_init(uint64_t id, unsigned int index)
 	if (index >= MAX_VCPUS)
 		return;
 	vcpus[index].last = &no_block;
+	vcpus[index].left = 0;
 	if (index >= nr_vcpus)
 		nr_vcpus = index + 1;
 }
@@ -293,6 +330,7 @@ static void after_fork(void)
 	for (unsigned int i = 0; i < nr_vcpus; i++) {
 		lane_drop(&vcpus[i].writer);
 		vcpus[i].last = &no_block;
+		vcpus[i].left = 0;
 	}
 	lane_new_process();
 	start_kind = LANE_START_FORK;
