@@ -167,6 +167,10 @@ static const struct block *irregular(struct vcpu *vcpu, const struct block *last
 	}
 	vcpu->returns = false;
 	end_run(vcpu, last);
+	if (block->handler) { /* the next signal, before the program went on */
+		start_run(vcpu, location(block, block->start));
+		return NULL;
+	}
 	saved = restore_run(vcpu);
 	if (saved && is_taken(saved, block))
 		return saved;
