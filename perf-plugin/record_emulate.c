@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
-#include "pmu/qemu/plugin/branch_kind.h"
+#include "pmu/qemu/branch_kind.h"
 #include "record_emulate.h"
 
 #define DEFAULT_PERIOD 10007

@@ -296,6 +296,8 @@ static struct swlbr_error *write_batch(struct emulate *emulate)
 	struct swlbr_error *error = NULL;
 	size_t nr = emulate->nr_items;
 
+	if (!nr)
+		return NULL;
 	qsort(emulate->items, nr, sizeof(*emulate->items), compare_items);
 	for (size_t i = 0; !error && i < nr; i++) {
 		const struct item *item = &emulate->items[i];
@@ -306,7 +308,7 @@ static struct swlbr_error *write_batch(struct emulate *emulate)
 			(const struct lane_record *)(emulate->bytes + item->offset));
 	}
 	emulate->nr_items = emulate->nr_bytes = 0;
-	if (!error && nr && emulate->emulated.writer)
+	if (!error && emulate->emulated.writer)
 		error = swlbr_perfdata_write_round(emulate->emulated.writer);
 	return error;
 }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "branch_kind.h"
+#include "pmu/qemu/branch_kind.h"
 #include "pmu/qemu/guest.h"
 #include "pmu/qemu/lane.h"
 
