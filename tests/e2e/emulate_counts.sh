@@ -74,7 +74,7 @@ is "the code behind it too" "$(ran odd.own "$(at end)")" 100
 
 # Each way to make tasks, to be interrupted, and to end: marked() is counted exactly.
 ulimit -c 0
-gcc -O1 -no-pie -o tasks "$here/emulate/tasks.c" -lpthread || fail "build of tasks.c"
+gcc -O1 -no-pie -o tasks "$here/emulate/tasks.c" -lpthread -ldl || fail "build of tasks.c"
 marked=$(address marked tasks)
 
 # marks NAME WANTED ARGUMENTS…
@@ -84,7 +84,7 @@ marks()
 
 	shift 2
 	rm -f tasks.arcs
-	"$swlbr" record -q --emulate=counts -o tasks.arcs -- ./tasks "$@" >out 2>err
+	{ "$swlbr" record -q --emulate=counts -o tasks.arcs -- ./tasks "$@"; } >out 2>err
 	[ "$wanted" != printed ] || wanted=$(cat out)
 	is "$name" "$(awk -F'\t' -v t="$marked" '$1 == "branch" && $4 == t { n += $5 } END { print n + 0 }' tasks.arcs)" \
 		"$wanted"
@@ -100,4 +100,18 @@ marks "faults that are mended" 200 faults
 is "a signal is no branch" "$(awk -F'\t' -v t="$(address on_fault tasks)" '$4 == t' tasks.arcs)" ""
 marks "handlers that never return" 30 jumps
 marks "a program killed by SIGKILL" 4000 killed 4000
+
+# What is at an address may change: addresses are of the file that was there then.
+for number in 1 2; do
+	gcc -O1 -shared -fPIC -Wl,-Ttext-segment=0x2000000000 -DNUMBER=$number -o lib$number.so "$here/emulate/library.c" ||
+		fail "build of library.c"
+done
+"$swlbr" record -q --emulate=counts -o libraries.arcs -- ./tasks libraries ./lib1.so ./lib2.so >out ||
+	fail "libraries: record"
+is "both libraries were at one place" "$(cat out)" ""
+for number in 1 2; do
+	is "library $number has its own counts" "$(awk -F'\t' -v t="$(address library_marked lib$number.so)" \
+		-v id="$(readelf -n lib$number.so | sed -n 's/.*Build ID: //p')" \
+		'$1 == "range" && $2 == id && $3 == t { n += $5 } END { print n }' libraries.arcs)" ${number}000
+done
 exit $status

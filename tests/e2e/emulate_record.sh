@@ -12,7 +12,7 @@ build() { "$root/scripts/workloads.sh" "$@" >log 2>&1 || { tail -5 log; fail "wo
 build --cflags "-g -Wl,--emit-relocs" --variant debug lua
 build --cflags "-gdwarf-4" --variant dwarf4 lua
 build --cc "clang-19 --target=aarch64-linux-gnu" --cflags "-g" --variant aarch64 lua
-gcc -O1 -no-pie -o tasks "$here/emulate/tasks.c" -lpthread || fail "build of tasks.c"
+gcc -O1 -no-pie -o tasks "$here/emulate/tasks.c" -lpthread -ldl || fail "build of tasks.c"
 
 # record OUTPUT ARGUMENTS…: fails the test if it does
 record()

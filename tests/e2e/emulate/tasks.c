@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Ways in which a program makes tasks, is interrupted, and ends; marked() counts them. */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -151,6 +152,25 @@ static void jumps(void)
 		raise(SIGUSR1);
 }
 
+/* Two libraries, one after the other at the same place: 1,000 in the first, 2,000 in the second. */
+static void libraries(char **paths)
+{
+	void *before = NULL;
+
+	for (int i = 0; i < 2; i++) {
+		void *library = dlopen(paths[i], RTLD_NOW), *function;
+
+		function = library ? dlsym(library, "library_mark") : NULL;
+		if (!function)
+			exit(3);
+		((void (*)(long))function)(1000 * (i + 1));
+		if (i && function != before)
+			puts("at another place");
+		before = function;
+		dlclose(library);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -171,6 +191,8 @@ int main(int argc, char **argv)
 		faults();
 	else if (!strcmp(what, "jumps"))
 		jumps();
+	else if (!strcmp(what, "libraries") && argc > 3)
+		libraries(argv + 2);
 	else if (!strcmp(what, "killed")) {
 		mark(argc > 2 ? atol(argv[2]) : 1);
 		kill(getpid(), SIGKILL);
