@@ -75,31 +75,45 @@ is "the code behind it too" "$(ran odd.own "$(at end)")" 100
 # Each way to make tasks, to be interrupted, and to end: marked() is counted exactly.
 ulimit -c 0
 gcc -O1 -no-pie -o tasks "$here/emulate/tasks.c" -lpthread -ldl || fail "build of tasks.c"
-marked=$(address marked tasks)
+aarch64-linux-gnu-gcc -O1 -o tasks.arm "$here/emulate/tasks.c" -lpthread -ldl ||
+	fail "build of tasks.c for aarch64"
 
-# marks NAME WANTED ARGUMENTS…
+# marks NAME WANTED ARGUMENTS…: of $program
 marks()
 {
-	local name=$1 wanted=$2
+	local name=$1 wanted=$2 marked
 
 	shift 2
+	marked=$(address marked $program)
 	rm -f tasks.arcs
-	{ "$swlbr" record -q --emulate=counts -o tasks.arcs -- ./tasks "$@"; } >out 2>err
+	{ "$swlbr" record -q --emulate=counts --sysroot="$sysroot" -o tasks.arcs -- \
+		./$program "$@"; } >out 2>err
 	[ "$wanted" != printed ] || wanted=$(cat out)
 	is "$name" "$(awk -F'\t' -v t="$marked" '$1 == "branch" && $4 == t { n += $5 } END { print n + 0 }' tasks.arcs)" \
 		"$wanted"
 }
 
-marks "a plain run" 3 mark 3
-marks "8 threads" 800000 threads
-marks "50 forked children, some killed" 1030000 forks
-marks "an exec" 3000 execs
-marks "a program that closes all descriptors" 5000 closes
-marks "signals at any place" printed timers
-marks "faults that are mended" 200 faults
-is "a signal is no branch" "$(awk -F'\t' -v t="$(address on_fault tasks)" '$4 == t' tasks.arcs)" ""
-marks "handlers that never return" 30 jumps
-marks "a program killed by SIGKILL" 4000 killed 4000
+all_marks()
+{
+	marks "$1 a plain run" 3 mark 3
+	marks "$1 8 threads" 800000 threads
+	marks "$1 50 forked children, some killed" 1030000 forks
+	marks "$1 an exec" 3000 execs
+	marks "$1 a program that closes all descriptors" 5000 closes
+	marks "$1 signals at any place" printed timers
+	marks "$1 faults that are mended" 200 faults
+	is "$1 a signal is no branch" \
+		"$(awk -F'\t' -v t="$(address on_fault $program)" '$4 == t' tasks.arcs)" ""
+	marks "$1 handlers that never return" 30 jumps
+	marks "$1 a program killed by SIGKILL" 4000 killed 4000
+}
+
+sysroot=
+program=tasks
+all_marks "x86-64:"
+sysroot=/usr/aarch64-linux-gnu
+program=tasks.arm
+all_marks "aarch64:"
 
 # What is at an address may change: addresses are of the file that was there then.
 for number in 1 2; do
