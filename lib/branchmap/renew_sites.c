@@ -33,9 +33,9 @@ static struct swlbr_error *keep_sites(struct builder *builder, const struct swlb
 		const struct swlbr_map_block *block = &map->blocks[function->first_block + b];
 
 		for (uint32_t i = 0; i < block->nr_sites; i++) {
-			struct swlbr_error *error =
-				builder_grow(&map->sites, &builder->max_sites, map->nr_sites,
-					     sizeof(*map->sites));
+			struct swlbr_error *error = builder_grow(&map->sites, &builder->max_sites,
+								 map->nr_sites,
+								 sizeof(*map->sites));
 
 			if (error)
 				return error;
@@ -54,8 +54,8 @@ static struct swlbr_error *find_sites(struct builder *builder, struct swlbr_map_
 
 	for (uint32_t i = 0; !error && i < builder->graph.nr_sites; i++)
 		error = builder_add_site(builder, &builder->graph.sites[i],
-					 swlbr_branch_map_block_at(
-						 map, builder->graph.sites[i].vaddr));
+					 swlbr_branch_map_block_at(map,
+								   builder->graph.sites[i].vaddr));
 	function->instrumented = builder->graph.nr_sites != 0;
 	return error;
 }

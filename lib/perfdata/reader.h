@@ -24,6 +24,9 @@ enum reader_field {
 	FIELD_SITE,
 	FIELD_SINCE,
 	FIELD_WHY,
+	FIELD_FROM,
+	FIELD_TO,
+	FIELD_EXACT,
 	READER_FIELDS,
 };
 

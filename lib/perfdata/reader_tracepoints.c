@@ -16,6 +16,8 @@ static const char *const field_names[READER_FIELDS] = {
 	[FIELD_VALUE] = "value",       [FIELD_FUNCTION] = "function",
 	[FIELD_KIND] = "kind",	       [FIELD_SITE] = "site",
 	[FIELD_SINCE] = "since",       [FIELD_WHY] = "why",
+	[FIELD_FROM] = "from",	       [FIELD_TO] = "to",
+	[FIELD_EXACT] = "exact",
 };
 
 #define BIT(field) (1U << (field))
@@ -45,6 +47,13 @@ static const struct {
 		SWLBR_RECORD_LOST_COUNTS,
 		BIT(FIELD_BUILD_ID) | BIT(FIELD_WHY),
 		FIELD_WHY,
+	},
+	{
+		"arc",
+		SWLBR_RECORD_ARC,
+		BIT(FIELD_BUILD_ID) | BIT(FIELD_KIND) | BIT(FIELD_FROM) | BIT(FIELD_TO) |
+			BIT(FIELD_NR),
+		READER_FIELDS,
 	},
 };
 
@@ -363,6 +372,15 @@ static void row_lost(struct row *row, struct swlbr_record *record)
 	record->lost.why = row->file->text;
 }
 
+static void row_arc(struct row *row, struct swlbr_record *record)
+{
+	record->arc.kind = row_number(row, FIELD_KIND);
+	record->arc.from = row_number(row, FIELD_FROM);
+	record->arc.to = row_number(row, FIELD_TO);
+	record->arc.nr = row_number(row, FIELD_NR);
+	record->arc.exact = row_number(row, FIELD_EXACT) != 0;
+}
+
 struct swlbr_error *swlbr_reader_row(struct swlbr_perfdata *file, const struct reader_event *event,
 				     const uint8_t *raw, size_t size, struct swlbr_record *record)
 {
@@ -378,6 +396,10 @@ struct swlbr_error *swlbr_reader_row(struct swlbr_perfdata *file, const struct r
 	case SWLBR_RECORD_VALUE:
 		record->value.build_id = id;
 		row_value(&row, record);
+		break;
+	case SWLBR_RECORD_ARC:
+		record->arc.build_id = id;
+		row_arc(&row, record);
 		break;
 	default:
 		record->lost.build_id = id;

@@ -19,6 +19,7 @@ enum writer_event {
 	EVENT_COUNTERS,
 	EVENT_VALUE,
 	EVENT_LOST,
+	EVENT_ARC,
 	WRITER_EVENTS,
 };
 

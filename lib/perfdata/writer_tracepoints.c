@@ -64,6 +64,18 @@ const struct writer_tracepoint swlbr_writer_tracepoints[WRITER_EVENTS] = {
 		"\"build_id=%s since=%llu why=%s\", __print_hex_str(REC->build_id, 20), "
 		"REC->since, __get_str(why)",
 	},
+	[EVENT_ARC] = {
+		"arc",
+		BUILD_ID_FIELD
+		FIELD("u32 kind", 28, 4, 0)
+		FIELD("u64 from", 32, 8, 0)
+		FIELD("u64 to", 40, 8, 0)
+		FIELD("u64 nr", 48, 8, 0)
+		FIELD("u32 exact", 56, 4, 0),
+		"\"build_id=%s kind=%u from=0x%llx to=0x%llx nr=%llu exact=%u\", "
+		"__print_hex_str(REC->build_id, 20), REC->kind, REC->from, REC->to, REC->nr, "
+		"REC->exact",
+	},
 };
 
 static const char header_page[] =
@@ -201,6 +213,20 @@ struct swlbr_error *swlbr_perfdata_write_value(struct swlbr_perfdata_writer *wri
 	swlbr_writer_put_u32(writer, row->site);
 	swlbr_writer_put_u64(writer, row->value);
 	swlbr_writer_put_u64(writer, row->nr);
+	return end_row(writer);
+}
+
+struct swlbr_error *swlbr_perfdata_write_arc(struct swlbr_perfdata_writer *writer,
+					     const struct swlbr_event_time *when,
+					     const struct swlbr_build_id *build_id,
+					     const struct swlbr_arc_row *row)
+{
+	begin_row(writer, EVENT_ARC, when, 60, build_id);
+	swlbr_writer_put_u32(writer, row->kind);
+	swlbr_writer_put_u64(writer, row->from);
+	swlbr_writer_put_u64(writer, row->to);
+	swlbr_writer_put_u64(writer, row->nr);
+	swlbr_writer_put_u32(writer, row->exact);
 	return end_row(writer);
 }
 

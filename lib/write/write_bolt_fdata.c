@@ -78,8 +78,7 @@ static struct swlbr_error *add_branches(struct fdata *fdata, struct swlbr_edge_p
 static bool is_lone_jump(const struct fdata *fdata, const struct swlbr_map_block *block)
 {
 	return block->end_kind == SWLBR_MAP_END_JUMP && block->start == block->last &&
-	       block->nr_edges == 1 &&
-	       fdata->map->edges[block->first_edge].kind == SWLBR_MAP_TAKEN;
+	       block->nr_edges == 1 && fdata->map->edges[block->first_edge].kind == SWLBR_MAP_TAKEN;
 }
 
 /*

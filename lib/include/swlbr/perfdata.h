@@ -21,6 +21,7 @@ enum swlbr_record_kind {
 	SWLBR_RECORD_COUNTERS, /* the swlbr tracepoints, decoded by field name */
 	SWLBR_RECORD_VALUE,
 	SWLBR_RECORD_LOST_COUNTS,
+	SWLBR_RECORD_ARC,
 };
 
 /**
@@ -66,6 +67,13 @@ struct swlbr_record {
 			uint64_t since;
 			const char *why;
 		} lost;
+		struct {
+			struct swlbr_build_id build_id;
+			uint32_t kind;	   /* SWLBR_ARC_* of perfdata_writer.h */
+			uint64_t from, to; /* ELF virtual addresses */
+			uint64_t nr;
+			bool exact;
+		} arc;
 	};
 };
 

@@ -94,6 +94,22 @@ struct swlbr_error *swlbr_perfdata_write_lost(struct swlbr_perfdata_writer *writ
 					      const struct swlbr_build_id *build_id, uint64_t since,
 					      const char *why);
 
+/* Kinds of swlbr:arc. */
+#define SWLBR_ARC_BRANCH 0 /* a taken branch: the branch instruction, and its target */
+#define SWLBR_ARC_RANGE	 1 /* straight-line code: its first and last instruction */
+#define SWLBR_ARC_CALL	 2 /* a call from code without counters: from is 0 */
+
+/** One row of swlbr:arc: totals of a process image, in ELF virtual addresses. */
+struct swlbr_arc_row {
+	uint32_t kind;
+	uint64_t from, to, nr;
+	bool exact; /* counted, not a guess */
+};
+struct swlbr_error *swlbr_perfdata_write_arc(struct swlbr_perfdata_writer *writer,
+					     const struct swlbr_event_time *when,
+					     const struct swlbr_build_id *build_id,
+					     const struct swlbr_arc_row *row);
+
 /** One taken branch of a branch stack: address of the branch instruction, and of its target. */
 struct swlbr_branch_entry {
 	uint64_t from, to;
