@@ -29,4 +29,37 @@ struct swlbr_error *swlbr_flow_edges(const struct swlbr_branch_map *map,
 				     const struct swlbr_flow_result *flow, const char *path,
 				     struct swlbr_edge_profile *edges);
 
+/** A taken branch of a walk, in ELF virtual addresses; 0 is an end in code without counters. */
+struct swlbr_walk_branch {
+	uint64_t from, to;
+};
+
+/**
+ * Draws branch stacks from flows of one map: walks along its edges, calls and returns paired, in
+ * which each edge is taken as often as the flow has it. All choices are made by what is due, none
+ * at random, so equal flows give equal stacks.
+ */
+struct swlbr_walker;
+
+/** @map is borrowed. Freed by swlbr_walker_destroy(). */
+struct swlbr_error *swlbr_walker_create(const struct swlbr_branch_map *map,
+					struct swlbr_walker **ret);
+/** NULL is fine. */
+void swlbr_walker_destroy(struct swlbr_walker *walker);
+
+/** The taken branches of @flow, as far as walks have them. */
+double swlbr_walker_branches(const struct swlbr_walker *walker,
+			     const struct swlbr_flow_result *flow);
+
+/**
+ * Give @nr stacks of up to @depth branches (at most 1,024), drawn evenly from @flow, to @emit, newest branch
+ * first. Stacks are shorter where the program ends.
+ */
+struct swlbr_error *swlbr_walk(
+	struct swlbr_walker *walker, const struct swlbr_flow_result *flow, uint64_t nr,
+	unsigned int depth,
+	struct swlbr_error *(*emit)(void *context, size_t nr,
+				    const struct swlbr_walk_branch *branches),
+	void *context);
+
 #endif
