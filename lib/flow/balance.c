@@ -75,7 +75,7 @@ static double sweep(struct open_rows *rows, bool backwards)
 	return worst;
 }
 
-struct swlbr_error *flow_balance(struct flow_state *state)
+struct swlbr_error *flow_balance(struct flow_state *state, bool roughly)
 {
 	struct open_rows rows;
 	struct swlbr_error *error = open_rows_init(&rows, state);
@@ -83,7 +83,7 @@ struct swlbr_error *flow_balance(struct flow_state *state)
 
 	for (unsigned int i = 0; !error && i < MAX_SWEEPS && worst > TOLERANCE; i++)
 		worst = sweep(&rows, i % 2);
-	if (!error && worst > TOLERANCE)
+	if (!error && worst > TOLERANCE && !roughly)
 		error = newton(&rows, TOLERANCE);
 	if (!error)
 		open_rows_take(&rows, state);

@@ -123,7 +123,6 @@ struct swlbr_error *swlbr_flow_solve(struct swlbr_flow *flow, const uint64_t *co
 	struct flow_state state;
 	struct swlbr_error *error;
 
-	(void)prior;
 	*result = (struct swlbr_flow_result){ 0 };
 	error = propagate_all(flow, counters, &state);
 	if (!error)
@@ -131,9 +130,9 @@ struct swlbr_error *swlbr_flow_solve(struct swlbr_flow *flow, const uint64_t *co
 	if (!error)
 		error = flow_propagate(&state);
 	if (!error)
-		error = flow_start(&state, flow->map, flow->depth);
+		error = flow_start(&state, flow->map, flow->depth, prior);
 	if (!error)
-		error = flow_balance(&state);
+		error = flow_balance(&state, prior != NULL);
 	if (!error)
 		error = allocate(flow->map, result);
 	if (!error)

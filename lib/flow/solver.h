@@ -40,15 +40,15 @@ void flow_decide(struct flow_state *state, uint32_t var, double value);
 
 /*
  * Start values for the open variables: the flow that comes to a block is shared out by what
- * branches usually do. @depth: of loops, per block.
+ * branches usually do, or by what they did in @prior. @depth: of loops, per block.
  */
 struct swlbr_error *flow_start(struct flow_state *state, const struct swlbr_branch_map *map,
-			       const uint16_t *depth);
+			       const uint16_t *depth, const struct swlbr_flow_result *prior);
 
 /*
  * Find values for the variables that are still open, of those that satisfy their rows the nearest
  * to what they hold now (all above 0), in proportion.
  */
-struct swlbr_error *flow_balance(struct flow_state *state);
+struct swlbr_error *flow_balance(struct flow_state *state, bool roughly);
 
 #endif

@@ -23,6 +23,7 @@ struct starter {
 	struct flow_state *state;
 	const struct swlbr_branch_map *map;
 	const uint16_t *depth;
+	const struct swlbr_flow_result *prior;
 	bool *before_loop; /* per block: an unrolled loop follows */
 	double *in;	   /* per block */
 };
@@ -78,6 +79,8 @@ static double weight_of(const struct starter *starter, const struct swlbr_map_bl
 	const struct swlbr_map_edge *e = &starter->map->edges[edge];
 	double table, odds;
 
+	if (starter->prior)
+		return starter->prior->edge[edge] + LITTLE;
 	if (e->kind == SWLBR_MAP_INDIRECT)
 		return e->entries;
 	if (block->end_kind != SWLBR_MAP_END_COND)
@@ -181,9 +184,9 @@ static void start_block(struct starter *starter, uint32_t b)
 }
 
 struct swlbr_error *flow_start(struct flow_state *state, const struct swlbr_branch_map *map,
-			       const uint16_t *depth)
+			       const uint16_t *depth, const struct swlbr_flow_result *prior)
 {
-	struct starter starter = { .state = state, .map = map, .depth = depth };
+	struct starter starter = { .state = state, .map = map, .depth = depth, .prior = prior };
 
 	starter.in = calloc(map->nr_blocks + 1, sizeof(*starter.in));
 	starter.before_loop = calloc(map->nr_blocks + 1, sizeof(bool));

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * A stack is a walk of as many taken branches as it is deep. Walks begin at branches picked evenly
- * from all that were taken. At a fork each way gains its share of the visit and the one with the
- * most to its credit is taken, which takes every way as often as its share says to within one (the
- * rotor-router of J. Propp does the like). A return goes back to the call that the walk has seen;
- * before that, to a caller by how often each calls.
+ * A stack is a walk of as many taken branches as it is deep. At a fork each way gains its share of
+ * the visit, and one of those that are owed something is taken, by chance in proportion to what it
+ * is owed: so each way is taken as often as its share says, give or take a few, and loops do not
+ * fall into step with each other as they would if the most owed was always taken. A return goes
+ * back to the call that the walk has seen; before that, to a caller by how often each calls.
+ *
+ * Walks begin at branches that are owed most: what flow and walk disagree on (code whose callers
+ * are not known) would else add up. Chance is a sequence that is always the same.
  */
-#include <math.h>
 #include <stdlib.h>
 
 #include <swlbr/walk.h>
@@ -29,12 +31,41 @@ struct swlbr_walker {
 	const struct swlbr_branch_map *map;
 	struct caller *callers; /* by function */
 	uint32_t *caller_start; /* nr_functions + 1 */
-	double *caller_credit, *outside_credit; /* per caller; per function: code without counters */
-	double *edge_credit, *leave_credit;	/* per edge; per block */
-	double *enter_credit;			/* per function: entered from code without counters */
+	double *caller_credit,
+		*outside_credit;	    /* per caller; per function: code without counters */
+	double *edge_credit, *leave_credit; /* per edge; per block */
+	double *enter_credit;		    /* per function: entered from code without counters */
 	const struct swlbr_flow_result *flow;
 	double entries; /* calls from code without counters, of all functions */
+	/* Per event: how often it should have been in stacks by now, less how often it was. */
+	double *owed;
+	uint64_t random;
+	/* The events that the flow has, and how often. */
+	uint32_t *event;
+	double *count;
+	size_t nr_active;
 };
+
+/* A way of taking a branch: an edge, the call or the return of a block, the entry of a function. */
+static size_t nr_events(const struct swlbr_branch_map *map)
+{
+	return map->nr_edges + 2 * map->nr_blocks + map->nr_functions;
+}
+
+static size_t call_event(const struct swlbr_branch_map *map, uint32_t block)
+{
+	return map->nr_edges + block;
+}
+
+static size_t return_event(const struct swlbr_branch_map *map, uint32_t block)
+{
+	return map->nr_edges + map->nr_blocks + block;
+}
+
+static size_t entry_event(const struct swlbr_branch_map *map, uint32_t function)
+{
+	return map->nr_edges + 2 * map->nr_blocks + function;
+}
 
 static bool is_counted(const struct swlbr_branch_map *map, uint32_t function)
 {
@@ -97,16 +128,18 @@ static struct swlbr_error *make(struct swlbr_walker *walker)
 	walker->enter_credit = calloc(map->nr_functions + 1, sizeof(double));
 	walker->edge_credit = calloc(map->nr_edges + 1, sizeof(double));
 	walker->leave_credit = calloc(map->nr_blocks + 1, sizeof(double));
+	walker->owed = calloc(nr_events(map) + 1, sizeof(double));
+	walker->random = 88172645463325252ULL;
 	if (!walker->caller_start || !walker->outside_credit || !walker->enter_credit ||
-	    !walker->edge_credit || !walker->leave_credit)
+	    !walker->edge_credit || !walker->leave_credit || !walker->owed)
 		return swlbr_error_no_memory();
 	list_callers(walker, false);
 	for (size_t i = 2; i < map->nr_functions + 2; i++)
 		walker->caller_start[i] += walker->caller_start[i - 1];
-	walker->callers = calloc(walker->caller_start[map->nr_functions + 1] + 1,
-				 sizeof(*walker->callers));
-	walker->caller_credit = calloc(walker->caller_start[map->nr_functions + 1] + 1,
-				       sizeof(double));
+	walker->callers =
+		calloc(walker->caller_start[map->nr_functions + 1] + 1, sizeof(*walker->callers));
+	walker->caller_credit =
+		calloc(walker->caller_start[map->nr_functions + 1] + 1, sizeof(double));
 	if (!walker->callers || !walker->caller_credit)
 		return swlbr_error_no_memory();
 	list_callers(walker, true);
@@ -142,14 +175,27 @@ void swlbr_walker_destroy(struct swlbr_walker *walker)
 	free(walker->enter_credit);
 	free(walker->edge_credit);
 	free(walker->leave_credit);
+	free(walker->owed);
+	free(walker->event);
+	free(walker->count);
 	free(walker);
 }
 
-/* A choice in the making: the way with the most credit so far. */
+/* Between 0 and 1 (G. Marsaglia, "Xorshift RNGs", 2003). */
+static double chance(struct swlbr_walker *walker)
+{
+	walker->random ^= walker->random << 13;
+	walker->random ^= walker->random >> 7;
+	walker->random ^= walker->random << 17;
+	return (double)(walker->random >> 11) / 9007199254740992.0;
+}
+
+/* A choice in the making: reservoir sampling of the ways, by credit. */
 struct choice {
-	double *credit; /* of that way; NULL: no way has any share */
+	struct swlbr_walker *walker;
+	double *credit; /* of the way taken so far; NULL: none has any */
 	uint32_t way;
-	double most;
+	double all; /* credits so far */
 };
 
 static void offer(struct choice *choice, double *credit, double share, uint32_t way)
@@ -157,8 +203,13 @@ static void offer(struct choice *choice, double *credit, double share, uint32_t 
 	if (!(share > 0))
 		return;
 	*credit += share;
-	if (!choice->credit || *credit > choice->most)
-		*choice = (struct choice){ credit, way, *credit };
+	if (!(*credit > 0))
+		return;
+	choice->all += *credit;
+	if (!choice->credit || chance(choice->walker) * choice->all < *credit) {
+		choice->credit = credit;
+		choice->way = way;
+	}
 }
 
 static bool choose(struct choice *choice)
@@ -174,7 +225,7 @@ static uint32_t choose_edge(struct swlbr_walker *walker, uint32_t block)
 {
 	const struct swlbr_map_block *b = &walker->map->blocks[block];
 	const double *count = walker->flow->edge;
-	struct choice choice = { 0 };
+	struct choice choice = { .walker = walker };
 	double out = 0, all;
 
 	if (b->nr_edges == 1 && !b->leaves)
@@ -201,7 +252,7 @@ static uint32_t choose_caller(struct swlbr_walker *walker, uint32_t function)
 		uint32_t start = walker->caller_start[function];
 		uint32_t end = walker->caller_start[function + 1];
 		double all = flow->outside[function];
-		struct choice choice = { 0 };
+		struct choice choice = { .walker = walker };
 		const struct caller *caller;
 
 		for (uint32_t i = start; i < end; i++) {
@@ -234,11 +285,11 @@ static uint32_t choose_caller(struct swlbr_walker *walker, uint32_t function)
 /* A function that code without counters calls; SWLBR_NONE if there is none. */
 static uint32_t choose_entry(struct swlbr_walker *walker)
 {
-	struct choice choice = { 0 };
+	struct choice choice = { .walker = walker };
 
 	for (uint32_t i = 0; walker->entries > 0 && i < walker->map->nr_functions; i++)
-		offer(&choice, &walker->enter_credit[i],
-		      walker->flow->outside[i] / walker->entries, i);
+		offer(&choice, &walker->enter_credit[i], walker->flow->outside[i] / walker->entries,
+		      i);
 	return choose(&choice) ? choice.way : SWLBR_NONE;
 }
 
@@ -257,8 +308,15 @@ static uint64_t address_of(const struct swlbr_branch_map *map, uint32_t block)
 	return block == SWLBR_NONE ? 0 : map->blocks[block].start;
 }
 
-static void take(struct walk *walk, const struct swlbr_branch_map *map, uint64_t from, uint32_t to)
+#define NO_EVENT SIZE_MAX
+
+static void take(struct swlbr_walker *walker, struct walk *walk, size_t event, uint64_t from,
+		 uint32_t to)
 {
+	const struct swlbr_branch_map *map = walker->map;
+
+	if (event != NO_EVENT)
+		walker->owed[event] -= 1;
 	walk->branch[walk->nr++] = (struct swlbr_walk_branch){ from, address_of(map, to) };
 	walk->block = to;
 }
@@ -289,11 +347,13 @@ static void end_block(struct swlbr_walker *walker, struct walk *walk)
 
 	if (is_call(map, number)) {
 		push_call(walk, after_call(map, number));
-		take(walk, map, block->last, map->functions[block->callee].first_block);
+		take(walker, walk, call_event(map, number), block->last,
+		     map->functions[block->callee].first_block);
 		return;
 	}
 	if (block->end_kind == SWLBR_MAP_END_RETURN) {
-		take(walk, map, block->last, pop_call(walker, walk, block->function));
+		take(walker, walk, return_event(map, number), block->last,
+		     pop_call(walker, walk, block->function));
 		return;
 	}
 	edge = choose_edge(walker, number);
@@ -302,7 +362,7 @@ static void end_block(struct swlbr_walker *walker, struct walk *walk)
 		if (block->end_kind == SWLBR_MAP_END_JUMP ||
 		    block->end_kind == SWLBR_MAP_END_INDIRECT_JUMP ||
 		    block->end_kind == SWLBR_MAP_END_COND)
-			take(walk, map, block->last, SWLBR_NONE);
+			take(walker, walk, NO_EVENT, block->last, SWLBR_NONE);
 		else
 			walk->ended = true;
 		if (!walk->ended && walk->nr_calls)
@@ -312,7 +372,7 @@ static void end_block(struct swlbr_walker *walker, struct walk *walk)
 	if (continues_range(map, &map->edges[edge]))
 		walk->block = map->edges[edge].to;
 	else
-		take(walk, map, block->last, map->edges[edge].to);
+		take(walker, walk, edge, block->last, map->edges[edge].to);
 }
 
 /* Back from code without counters: to the call that is open, or into a function that it calls. */
@@ -321,7 +381,7 @@ static void come_back(struct swlbr_walker *walker, struct walk *walk)
 	uint32_t function;
 
 	if (walk->nr_calls && !walk->forgotten) {
-		take(walk, walker->map, 0, walk->call[--walk->nr_calls]);
+		take(walker, walk, NO_EVENT, 0, walk->call[--walk->nr_calls]);
 		if (walk->block == SWLBR_NONE)
 			walk->ended = true;
 		return;
@@ -330,7 +390,8 @@ static void come_back(struct swlbr_walker *walker, struct walk *walk)
 	if (function == SWLBR_NONE)
 		walk->ended = true;
 	else
-		take(walk, walker->map, 0, walker->map->functions[function].first_block);
+		take(walker, walk, entry_event(walker->map, function), 0,
+		     walker->map->functions[function].first_block);
 }
 
 static void run(struct swlbr_walker *walker, struct walk *walk, unsigned int depth)
@@ -345,42 +406,24 @@ static void run(struct swlbr_walker *walker, struct walk *walk, unsigned int dep
 	}
 }
 
-/* What is picked from: one way of taking a branch, and how often it was. */
-enum event_kind { EVENT_EDGE, EVENT_CALL, EVENT_RETURN, EVENT_ENTRY };
-
-struct events {
-	struct swlbr_walker *walker;
-	double until; /* branches up to and with the event */
-	enum event_kind kind;
-	size_t next; /* item of @kind after this one */
-	uint32_t item;
-};
-
-/* The count of item @i of @kind; negative past the last. */
 static double event_count(const struct swlbr_walker *walker, const struct swlbr_flow_result *flow,
-			  enum event_kind kind, size_t i)
+			  size_t event)
 {
 	const struct swlbr_branch_map *map = walker->map;
+	size_t item = event;
 
-	switch (kind) {
-	case EVENT_EDGE:
-		if (i >= map->nr_edges)
-			return -1;
-		return map->edges[i].kind == SWLBR_MAP_AFTER_CALL ||
-				       continues_range(map, &map->edges[i])
+	if (item < map->nr_edges)
+		return map->edges[item].kind == SWLBR_MAP_AFTER_CALL ||
+				       continues_range(map, &map->edges[item])
 			       ? 0
-			       : flow->edge[i];
-	case EVENT_CALL:
-		if (i >= map->nr_blocks)
-			return -1;
-		return is_call(map, (uint32_t)i) ? flow->block[i] : 0;
-	case EVENT_RETURN:
-		if (i >= map->nr_blocks)
-			return -1;
-		return map->blocks[i].end_kind == SWLBR_MAP_END_RETURN ? flow->block[i] : 0;
-	default:
-		return i >= map->nr_functions ? -1 : flow->outside[i];
-	}
+			       : flow->edge[item];
+	item -= map->nr_edges;
+	if (item < map->nr_blocks)
+		return is_call(map, (uint32_t)item) ? flow->block[item] : 0;
+	item -= map->nr_blocks;
+	if (item < map->nr_blocks)
+		return map->blocks[item].end_kind == SWLBR_MAP_END_RETURN ? flow->block[item] : 0;
+	return flow->outside[item - map->nr_blocks];
 }
 
 double swlbr_walker_branches(const struct swlbr_walker *walker,
@@ -388,87 +431,132 @@ double swlbr_walker_branches(const struct swlbr_walker *walker,
 {
 	double sum = 0;
 
-	for (enum event_kind kind = EVENT_EDGE; kind <= EVENT_ENTRY; kind++) {
-		double count;
-
-		for (size_t i = 0; (count = event_count(walker, flow, kind, i)) >= 0; i++)
-			sum += count;
-	}
+	for (size_t i = 0; i < nr_events(walker->map); i++)
+		sum += event_count(walker, flow, i);
 	return sum;
 }
 
-/* Go on to the event that has branch number @at. */
-static bool seek(struct events *events, double at)
-{
-	while (events->until <= at) {
-		double count = event_count(events->walker, events->walker->flow, events->kind,
-					   events->next);
-
-		if (count < 0) {
-			if (events->kind == EVENT_ENTRY)
-				return false;
-			events->kind++;
-			events->next = 0;
-			continue;
-		}
-		events->item = (uint32_t)events->next++;
-		events->until += count;
-	}
-	return true;
-}
-
 /* The walk's first branch. */
-static void begin(struct swlbr_walker *walker, struct walk *walk, const struct events *events)
+static void begin(struct swlbr_walker *walker, struct walk *walk, size_t event)
 {
 	const struct swlbr_branch_map *map = walker->map;
-	const struct swlbr_map_edge *edge = &map->edges[events->item];
+	size_t item = event;
 
 	walk->nr = 0;
 	walk->nr_calls = walk->forgotten = 0;
 	walk->ended = false;
-	switch (events->kind) {
-	case EVENT_EDGE:
-		take(walk, map, map->blocks[edge->from].last, edge->to);
-		break;
-	case EVENT_ENTRY:
-		take(walk, map, 0, map->functions[events->item].first_block);
-		break;
-	default:
-		walk->block = events->item;
-		end_block(walker, walk);
+	if (item < map->nr_edges) {
+		take(walker, walk, event, map->blocks[map->edges[item].from].last,
+		     map->edges[item].to);
+		return;
 	}
+	item -= map->nr_edges;
+	if (item < 2 * map->nr_blocks) {
+		walk->block = (uint32_t)(item % map->nr_blocks);
+		end_block(walker, walk);
+		return;
+	}
+	take(walker, walk, event, 0, map->functions[item - 2 * map->nr_blocks].first_block);
 }
 
-static struct swlbr_error *
-walk_all(struct swlbr_walker *walker, struct walk *walk, uint64_t nr, unsigned int depth,
-	 double branches,
-	 struct swlbr_error *(*emit)(void *context, size_t nr,
-				     const struct swlbr_walk_branch *branches),
-	 void *context)
+static struct swlbr_error *find_active(struct swlbr_walker *walker)
 {
-	struct events events = { .walker = walker };
-	struct swlbr_walk_branch newest_first[MAX_DEPTH];
-	struct swlbr_error *error = NULL;
+	size_t nr = nr_events(walker->map);
 
-	for (uint64_t i = 0; !error && i < nr; i++) {
-		if (!seek(&events, ((double)i + 0.5) * branches / (double)nr))
-			break;
-		begin(walker, walk, &events);
+	if (!walker->event) {
+		walker->event = calloc(nr + 1, sizeof(*walker->event));
+		walker->count = calloc(nr + 1, sizeof(*walker->count));
+		if (!walker->event || !walker->count)
+			return swlbr_error_no_memory();
+	}
+	walker->nr_active = 0;
+	for (size_t i = 0; i < nr; i++) {
+		double count = event_count(walker, walker->flow, i);
+
+		if (!(count > 0))
+			continue;
+		walker->event[walker->nr_active] = (uint32_t)i;
+		walker->count[walker->nr_active++] = count;
+	}
+	return NULL;
+}
+
+/* What is owed of active event @i, 0 where too much was given. */
+static double owed(const struct swlbr_walker *walker, size_t i)
+{
+	double value = walker->owed[walker->event[i]];
+
+	return value > 0 ? value : 0;
+}
+
+struct sink {
+	struct swlbr_error *(*emit)(void *context, size_t nr,
+				    const struct swlbr_walk_branch *branches);
+	void *context;
+};
+
+static struct swlbr_error *emit_walk(const struct walk *walk, const struct sink *sink)
+{
+	struct swlbr_walk_branch newest_first[MAX_DEPTH];
+
+	for (unsigned int i = 0; i < walk->nr; i++)
+		newest_first[i] = walk->branch[walk->nr - 1 - i];
+	return walk->nr ? sink->emit(sink->context, walk->nr, newest_first) : NULL;
+}
+
+/* @nr walks from branches picked evenly from what is owed. */
+static struct swlbr_error *walk_some(struct swlbr_walker *walker, struct walk *walk, uint64_t nr,
+				     unsigned int depth, uint32_t *starts, const struct sink *sink)
+{
+	double all = 0, until = 0;
+	struct swlbr_error *error = NULL;
+	uint64_t found = 0;
+
+	for (size_t i = 0; i < walker->nr_active; i++)
+		all += owed(walker, i);
+	/* Picked before the first walk: walking changes what is owed. */
+	for (size_t i = 0; i < walker->nr_active; i++) {
+		until += owed(walker, i);
+		while (found < nr && until > ((double)found + 0.5) * all / (double)nr)
+			starts[found++] = walker->event[i];
+	}
+	for (uint64_t i = 0; !error && i < found; i++) {
+		begin(walker, walk, starts[i]);
 		run(walker, walk, depth);
-		for (unsigned int k = 0; k < walk->nr; k++)
-			newest_first[k] = walk->branch[walk->nr - 1 - k];
-		if (walk->nr)
-			error = emit(context, walk->nr, newest_first);
+		error = emit_walk(walk, sink);
 	}
 	return error;
 }
 
-struct swlbr_error *swlbr_walk(struct swlbr_walker *walker, const struct swlbr_flow_result *flow,
-			       uint64_t nr, unsigned int depth,
-			       struct swlbr_error *(*emit)(void *context, size_t nr,
-							   const struct swlbr_walk_branch *branches),
-			       void *context)
+/* Stacks drawn before what is owed is looked at again. */
+#define CHUNK 256
+
+static struct swlbr_error *walk_all(struct swlbr_walker *walker, struct walk *walk, uint64_t nr,
+				    unsigned int depth, double branches, const struct sink *sink)
 {
+	struct swlbr_error *error = NULL;
+	uint32_t starts[CHUNK];
+
+	for (uint64_t done = 0; !error && done < nr;) {
+		uint64_t some = nr - done < CHUNK ? nr - done : CHUNK;
+		double per_branch = (double)some * depth / branches;
+
+		for (size_t i = 0; i < walker->nr_active; i++)
+			walker->owed[walker->event[i]] += walker->count[i] * per_branch;
+		error = walk_some(walker, walk, some, depth, starts, sink);
+		done += some;
+	}
+	return error;
+}
+
+struct swlbr_error *swlbr_walk(
+	struct swlbr_walker *walker, const struct swlbr_flow_result *flow, uint64_t nr,
+	unsigned int depth,
+	struct swlbr_error *(*emit)(void *context, size_t nr,
+				    const struct swlbr_walk_branch *branches),
+	void *context)
+{
+	const struct sink sink = { .emit = emit, .context = context };
 	double branches = swlbr_walker_branches(walker, flow);
 	struct swlbr_error *error;
 	struct walk *walk;
@@ -482,8 +570,10 @@ struct swlbr_error *swlbr_walk(struct swlbr_walker *walker, const struct swlbr_f
 	walker->entries = 0;
 	for (size_t i = 0; i < walker->map->nr_functions; i++)
 		walker->entries += flow->outside[i];
-	error = walk_all(walker, walk, nr, depth < MAX_DEPTH ? depth : MAX_DEPTH, branches, emit,
-			 context);
+	error = find_active(walker);
+	if (!error)
+		error = walk_all(walker, walk, nr, depth < MAX_DEPTH ? depth : MAX_DEPTH, branches,
+				 &sink);
 	free(walk);
 	return error;
 }
