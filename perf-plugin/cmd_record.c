@@ -37,6 +37,8 @@ static const char usage[] =
 	"                          with --emulate: any, any_call, any_ret, ind_call, cond, u\n"
 	"        --depth <n>       with --emulate: branches in a stack, 8 to 64 (default: 32)\n"
 	"        --sysroot <dir>   with --emulate: where the program's libraries are\n"
+	"        --kernel <file>   with --emulate=counts and a qemu-system command: count the\n"
+	"                          code of this kernel\n"
 	"\n"
 	" Without --emulate the program must have been built with the flags that\n"
 	" 'perf swlbr cflags' prints.\n"
@@ -55,8 +57,6 @@ struct record {
 	pid_t *pids;
 	bool output_given, frequency_given, quiet, verbose;
 };
-
-enum { OPTION_EMULATE = 256, OPTION_DEPTH, OPTION_SYSROOT };
 
 static bool progress_shown;
 
@@ -147,17 +147,18 @@ static int parse_options(struct record *record, int argc, char **argv)
 		{ "output", required_argument, NULL, 'o' },
 		{ "pid", required_argument, NULL, 'p' },
 		{ "freq", required_argument, NULL, 'F' },
-		{ "emulate", optional_argument, NULL, OPTION_EMULATE },
+		{ "emulate", optional_argument, NULL, RECORD_OPTION_EMULATE },
 		{ "count", required_argument, NULL, 'c' },
 		{ "branch-filter", required_argument, NULL, 'j' },
-		{ "depth", required_argument, NULL, OPTION_DEPTH },
-		{ "sysroot", required_argument, NULL, OPTION_SYSROOT },
+		{ "depth", required_argument, NULL, RECORD_OPTION_DEPTH },
+		{ "sysroot", required_argument, NULL, RECORD_OPTION_SYSROOT },
+		{ "kernel", required_argument, NULL, RECORD_OPTION_KERNEL },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
-	int option;
+	int option, status;
 
 	optind = 0;
 	while ((option = getopt_long(argc, argv, "+o:p:F:c:j:qvh", options, NULL)) != -1) {
@@ -178,34 +179,6 @@ static int parse_options(struct record *record, int argc, char **argv)
 							   "-F %s: not a rate of 0.01 to 10000 Hz",
 							   optarg);
 			break;
-		case OPTION_EMULATE:
-			if (!record_emulate_mode(&record->emulate, optarg))
-				return 1 + cmd_usage_error("record", "--emulate=%s: lbr or counts",
-							   optarg);
-			break;
-		case 'c':
-			if (!record_emulate_period(&record->emulate, optarg))
-				return 1 + cmd_usage_error("record",
-							   "-c %s: not a number of branches",
-							   optarg);
-			break;
-		case 'j':
-			if (!record_emulate_filter(&record->emulate, optarg))
-				return 1 +
-				       cmd_usage_error(
-					       "record",
-					       "-j %s: kinds are any, any_call, any_ret, ind_call, cond and u",
-					       optarg);
-			break;
-		case OPTION_DEPTH:
-			if (!record_emulate_depth(&record->emulate, optarg))
-				return 1 +
-				       cmd_usage_error("record", "--depth %s: not 8 to 64", optarg);
-			break;
-		case OPTION_SYSROOT:
-			record->emulate.options.sysroot = optarg;
-			record->emulate.other_option = "--sysroot";
-			break;
 		case 'q':
 			record->quiet = true;
 			break;
@@ -215,18 +188,19 @@ static int parse_options(struct record *record, int argc, char **argv)
 		case 'h':
 			fputs(usage, stdout);
 			return 1;
-		default:
+		case '?':
 			fprintf(stderr, "See 'perf swlbr record --help'.\n");
 			return 1 + 129;
+		default:
+			status = record_emulate_option(&record->emulate, option, optarg);
+			if (status)
+				return status;
 		}
 	}
 	if (record->options.nr_pids && optind < argc)
 		return 1 + cmd_usage_error("record", "either -p or a command, not both");
 	if (!record->options.nr_pids && optind >= argc)
 		return 1 + cmd_usage_error("record", "what to record? a command, or -p PID");
-	if (!record->emulate.on && record->emulate.other_option)
-		return 1 + cmd_usage_error("record", "%s is for --emulate",
-					   record->emulate.other_option);
 	if (record->emulate.on && record->options.nr_pids)
 		return 1 +
 		       cmd_usage_error(
@@ -235,6 +209,9 @@ static int parse_options(struct record *record, int argc, char **argv)
 	if (record->emulate.on && record->frequency_given)
 		return 1 + cmd_usage_error("record",
 					   "-F: emulated time is not time; use -c with --emulate");
+	status = record_emulate_check(&record->emulate);
+	if (status)
+		return status;
 	if (optind < argc)
 		record->options.command = argv + optind;
 	record->options.pids = record->pids;
@@ -310,12 +287,11 @@ int cmd_record(int argc, char **argv)
 		.period = 1000003,
 	};
 	if (record.emulate.on) {
-		record.emulate.options.info = record.options.info;
 		record.emulate.options.command = record.options.command;
 		record.emulate.options.output = record.output_given ? record.options.output : NULL;
 		record.emulate.quiet = record.quiet;
 		record.emulate.verbose = record.verbose;
-		status = record_emulate_run(&record.emulate);
+		status = record_emulate_run(&record.emulate, &record.options.info);
 		free(words);
 		free(record.pids);
 		return status;

@@ -40,6 +40,9 @@ _perf_swlbr_words()
 	record:-j | record:--branch-filter)
 		COMPREPLY=($(compgen -W "any any_call any_ret ind_call cond u" -- "$current"))
 		return ;;
+	record:--kernel)
+		_perf_swlbr_files "$current"
+		return ;;
 	record:--sysroot)
 		compopt -o dirnames 2>/dev/null
 		COMPREPLY=($(compgen -d -- "$current"))
@@ -49,7 +52,7 @@ _perf_swlbr_words()
 	cflags:*) COMPREPLY=($(compgen -W "--cc --explain --help" -- "$current")) ;;
 	record:-*)
 		COMPREPLY=($(compgen -W "-o --output -p --pid -F --freq -q --quiet -v --verbose
-			--emulate -c --count -j --branch-filter --depth --sysroot --help --" \
+			--emulate -c --count -j --branch-filter --depth --sysroot --kernel --help --" \
 			-- "$current")) ;;
 	convert:-*)
 		COMPREPLY=($(compgen -W "-i --input -f --format -o --output --list-formats

@@ -24,7 +24,7 @@
 
 static bool progress_shown;
 
-bool record_emulate_mode(struct record_emulate *emulate, const char *text)
+static bool parse_mode(struct record_emulate *emulate, const char *text)
 {
 	emulate->on = true;
 	emulate->options.counts = text && !strcmp(text, "counts");
@@ -41,29 +41,27 @@ static bool parse_number(const char *text, unsigned long long least, unsigned lo
 	return !errno && *text >= '0' && *text <= '9' && !*end && *ret >= least && *ret <= most;
 }
 
-bool record_emulate_period(struct record_emulate *emulate, const char *text)
+static bool parse_period(struct record_emulate *emulate, const char *text)
 {
 	unsigned long long number;
 
-	emulate->other_option = "-c";
 	if (!parse_number(text, 1, 1ULL << 62, &number))
 		return false;
 	emulate->period = number;
 	return true;
 }
 
-bool record_emulate_depth(struct record_emulate *emulate, const char *text)
+static bool parse_depth(struct record_emulate *emulate, const char *text)
 {
 	unsigned long long number;
 
-	emulate->other_option = "--depth";
 	if (!parse_number(text, 8, 64, &number))
 		return false;
 	emulate->options.depth = (uint32_t)number;
 	return true;
 }
 
-bool record_emulate_filter(struct record_emulate *emulate, const char *text)
+static bool parse_filter(struct record_emulate *emulate, const char *text)
 {
 	static const struct {
 		const char *name;
@@ -79,7 +77,6 @@ bool record_emulate_filter(struct record_emulate *emulate, const char *text)
 	};
 	const size_t nr = sizeof(filters) / sizeof(*filters);
 
-	emulate->other_option = "-j";
 	for (;;) {
 		size_t size = strcspn(text, ","), i = 0;
 
@@ -88,11 +85,56 @@ bool record_emulate_filter(struct record_emulate *emulate, const char *text)
 		if (i == nr)
 			return false;
 		emulate->options.kinds |= filters[i].kinds;
-		emulate->options.info.branch_filter |= filters[i].perf;
+		emulate->branch_filter |= filters[i].perf;
 		if (!text[size])
 			return true;
 		text += size + 1;
 	}
+}
+
+int record_emulate_option(struct record_emulate *emulate, int option, const char *text)
+{
+	switch (option) {
+	case RECORD_OPTION_EMULATE:
+		if (parse_mode(emulate, text))
+			return 0;
+		return 1 + cmd_usage_error("record", "--emulate=%s: lbr or counts", text);
+	case 'c':
+		emulate->other_option = "-c";
+		if (parse_period(emulate, text))
+			return 0;
+		return 1 + cmd_usage_error("record", "-c %s: not a number of branches", text);
+	case 'j':
+		emulate->other_option = "-j";
+		if (parse_filter(emulate, text))
+			return 0;
+		return 1 + cmd_usage_error(
+				   "record",
+				   "-j %s: kinds are any, any_call, any_ret, ind_call, cond and u",
+				   text);
+	case RECORD_OPTION_DEPTH:
+		emulate->other_option = "--depth";
+		if (parse_depth(emulate, text))
+			return 0;
+		return 1 + cmd_usage_error("record", "--depth %s: not 8 to 64", text);
+	case RECORD_OPTION_SYSROOT:
+		emulate->other_option = "--sysroot";
+		emulate->options.sysroot = *text ? text : NULL;
+		return 0;
+	default: /* RECORD_OPTION_KERNEL */
+		emulate->other_option = "--kernel";
+		emulate->options.kernel = text;
+		return 0;
+	}
+}
+
+int record_emulate_check(const struct record_emulate *emulate)
+{
+	if (!emulate->on && emulate->other_option)
+		return 1 + cmd_usage_error("record", "%s is for --emulate", emulate->other_option);
+	if (emulate->options.kernel && !emulate->options.counts)
+		return 1 + cmd_usage_error("record", "--kernel is for --emulate=counts");
+	return 0;
 }
 
 /* Next to this program, as in the build folder, or where it is installed. */
@@ -161,7 +203,7 @@ static void show_summary(const struct record_emulate *emulate,
 			(unsigned long long)summary->taken);
 }
 
-int record_emulate_run(struct record_emulate *emulate)
+int record_emulate_run(struct record_emulate *emulate, const struct swlbr_perfdata_info *info)
 {
 	struct emulate_options *options = &emulate->options;
 	struct emulate_summary summary;
@@ -171,6 +213,8 @@ int record_emulate_run(struct record_emulate *emulate)
 
 	if (!options->output)
 		options->output = options->counts ? "perf.arcs" : "perf.data";
+	options->info = *info;
+	options->info.branch_filter = emulate->branch_filter;
 	options->info.period = emulate->period ? emulate->period : DEFAULT_PERIOD;
 	options->depth = options->depth ? options->depth : DEFAULT_DEPTH;
 	/* As in perf, a filter that names no kind means any. */

@@ -10,7 +10,7 @@ static uint64_t distance(uint32_t insn, unsigned int shift, unsigned int bits)
 	return (uint64_t)((int64_t)field >> (64 - bits)) * 4;
 }
 
-/* BR, BLR, RET, and their forms that authenticate the pointer. */
+/* BR, BLR, RET, ERET, and their forms that authenticate the pointer. */
 static enum branch_kind indirect_kind(uint32_t insn)
 {
 	switch (insn >> 21 & 7) {
@@ -20,7 +20,9 @@ static enum branch_kind indirect_kind(uint32_t insn)
 		return BRANCH_INDIRECT_CALL;
 	case 2:
 		return BRANCH_RETURN;
-	default: /* ERET, DRPS: not in user programs */
+	case 4:
+		return BRANCH_EXCEPTION_RETURN;
+	default: /* DRPS: a debugger's */
 		return BRANCH_NONE;
 	}
 }

@@ -15,6 +15,7 @@ enum branch_kind {
 	BRANCH_INDIRECT_JUMP,
 	BRANCH_INDIRECT_CALL,
 	BRANCH_RETURN,
+	BRANCH_EXCEPTION_RETURN, /* to what an exception or a system call interrupted: iret, eret */
 	BRANCH_KINDS,
 };
 

@@ -18,10 +18,21 @@ static enum branch_kind kind_of(const ZydisDecodedInstruction *insn, bool direct
 	static const ZydisInstructionAttributes repeats =
 		ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE;
 
+	switch (insn->mnemonic) {
+	case ZYDIS_MNEMONIC_IRET:
+	case ZYDIS_MNEMONIC_IRETD:
+	case ZYDIS_MNEMONIC_IRETQ:
+	case ZYDIS_MNEMONIC_SYSRET:
+	case ZYDIS_MNEMONIC_SYSEXIT:
+		return BRANCH_EXCEPTION_RETURN;
+	case ZYDIS_MNEMONIC_XBEGIN: /* goes to its handler on an abort, which is no branch */
+		return BRANCH_NONE;
+	default:
+		break;
+	}
 	switch (insn->meta.category) {
 	case ZYDIS_CATEGORY_COND_BR:
-		/* xbegin goes to its handler on an abort, which is no branch. */
-		return insn->mnemonic == ZYDIS_MNEMONIC_XBEGIN ? BRANCH_NONE : BRANCH_CONDITIONAL;
+		return BRANCH_CONDITIONAL;
 	case ZYDIS_CATEGORY_UNCOND_BR:
 		return direct ? BRANCH_JUMP : BRANCH_INDIRECT_JUMP;
 	case ZYDIS_CATEGORY_CALL:

@@ -427,20 +427,49 @@ static struct swlbr_error *open_output(struct emulate *emulate, const char *mach
 
 	info.emulated = machine;
 
-	if (options->counts)
-		return swlbr_edge_profile_create(&emulate->emulated.profile);
+	if (options->counts) {
+		struct swlbr_error *error = swlbr_edge_profile_create(&emulate->emulated.profile);
+
+		return error || !options->kernel ? error : emulated_open_kernel(&emulate->emulated);
+	}
 	return swlbr_perfdata_writer_open(options->output, &info, &emulate->emulated.writer);
 }
 
-static struct swlbr_error *write_output(struct emulate *emulate)
+/* An empty result is an error that says why. */
+static struct swlbr_error *check_result(const struct emulate *emulate)
 {
-	struct swlbr_perfdata_writer *writer = emulate->emulated.writer;
+	const struct emulate_options *options = emulate->options;
+	const char *command = options->command[0];
+	const struct swlbr_edge *edges;
 
 	if (!emulate->summary->images)
 		return swlbr_error_create(
 			SWLBR_ERROR_NOT_FOUND,
 			"%s: nothing was recorded: the emulator did not run it with our plugin",
-			emulate->options->command[0]);
+			command);
+	if (!options->counts && !emulate->summary->samples)
+		return swlbr_error_create(
+			SWLBR_ERROR_NOT_FOUND,
+			"%s: no samples: no thread took %llu branches; use a smaller -c", command,
+			(unsigned long long)options->info.period);
+	if (!options->counts || swlbr_edge_profile_edges(emulate->emulated.profile, &edges))
+		return NULL;
+	if (options->kernel)
+		return swlbr_error_create(
+			SWLBR_ERROR_NOT_FOUND,
+			"%s: nothing ran at its addresses: booted with nokaslr, and is it that kernel?",
+			options->kernel);
+	return swlbr_error_create(SWLBR_ERROR_NOT_FOUND, "%s: no code of any file was executed",
+				  command);
+}
+
+static struct swlbr_error *write_output(struct emulate *emulate)
+{
+	struct swlbr_perfdata_writer *writer = emulate->emulated.writer;
+	struct swlbr_error *error = check_result(emulate);
+
+	if (error)
+		return error;
 	if (emulate->options->counts)
 		return swlbr_arcs_write(emulate->emulated.profile, emulate->options->output);
 	emulate->summary->bytes = swlbr_perfdata_writer_size(writer);

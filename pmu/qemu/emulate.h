@@ -19,9 +19,14 @@ struct emulate_options {
 	char *const *command;		 /* argv of the program to run */
 	const char *plugin;		 /* path of the plugin's shared object */
 	const char *sysroot;		 /* where the program's libraries are, or NULL */
-	uint32_t depth;			 /* entries of a stack */
-	uint32_t kinds;			 /* of branches in a stack, 1 << enum branch_kind */
-	bool counts;			 /* exact counts into an arcs file, instead of samples */
+	/*
+	 * The ELF image of a kernel whose code, at the addresses it was linked for, is counted: the
+	 * command is a qemu-system then. Else NULL.
+	 */
+	const char *kernel;
+	uint32_t depth; /* entries of a stack */
+	uint32_t kinds; /* of branches in a stack, 1 << enum branch_kind */
+	bool counts;	/* exact counts into an arcs file, instead of samples */
 	/* Called about four times a second. */
 	void (*progress)(const struct emulate_summary *summary);
 };

@@ -134,6 +134,24 @@ static struct swlbr_error *find_binary(struct emulated *emulated, const struct l
 	return error;
 }
 
+struct swlbr_error *emulated_open_kernel(struct emulated *emulated)
+{
+	const char *path = emulated->options->kernel;
+	struct lane_mapping told = { 0 };
+	struct swlbr_error *error;
+	struct stat st;
+	size_t index;
+
+	if (stat(path, &st))
+		return swlbr_error_errno(errno, "%s", path);
+	told.inode = st.st_ino;
+	error = find_binary(emulated, &told, path, &index);
+	if (!error && !emulated->binaries[index].nr_segments)
+		error = swlbr_error_create(SWLBR_ERROR_FORMAT, "%s: not an ELF image of a kernel",
+					   path);
+	return error;
+}
+
 /*
  * The mapping as the kernel makes it of an executable segment. The emulator maps code without the
  * right to execute it, so that segments side by side look like one mapping; readers want the
@@ -299,6 +317,23 @@ struct count_context {
 	struct emulated_process *process;
 };
 
+/* As resolve() below, where all addresses are the kernel's own. */
+static bool resolve_in_kernel(const struct emulated_binary *kernel, uint64_t address,
+			      uint32_t *binary_ret, uint64_t *address_ret)
+{
+	for (size_t i = 0; i < kernel->nr_segments; i++) {
+		const struct swlbr_elf_segment *segment = &kernel->segments[i];
+		uint64_t skip = (address - segment->vaddr) & ((1ULL << LANE_ADDRESS_BITS) - 1);
+
+		if (!(segment->flags & 1) || skip >= segment->memsz)
+			continue;
+		*binary_ret = kernel->profile_index;
+		*address_ret = segment->vaddr + skip;
+		return true;
+	}
+	return false;
+}
+
 /* The binary and the address in it of @location; false if no file is mapped there. */
 static bool resolve(const struct count_context *context, uint64_t location, uint32_t *binary_ret,
 		    uint64_t *address_ret)
@@ -308,6 +343,9 @@ static bool resolve(const struct count_context *context, uint64_t location, uint
 	const struct emulated_mapping *mapping;
 	const struct emulated_binary *binary;
 
+	if (context->emulated->options->kernel)
+		return resolve_in_kernel(&context->emulated->binaries[0], address, binary_ret,
+					 address_ret);
 	if (!id || id >= context->process->max_mappings)
 		return false;
 	mapping = &context->process->mappings[id];

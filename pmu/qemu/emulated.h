@@ -47,11 +47,13 @@ struct emulated {
 	struct swlbr_perfdata_writer *writer; /* one of these two */
 	struct swlbr_edge_profile *profile;
 	struct emulated_binary *binaries;
-	size_t nr_binaries;
+	size_t nr_binaries; /* the first one is the kernel, if there is one */
 	struct emulated_process **processes;
 	size_t nr_processes;
 };
 
+/* Where a whole machine is emulated: read the options' kernel. */
+struct swlbr_error *emulated_open_kernel(struct emulated *emulated);
 /* The process of a lane, which may be new. */
 struct swlbr_error *emulated_process_of(struct emulated *emulated, const struct lane_reader *lane,
 					struct emulated_process **ret);

@@ -91,6 +91,24 @@ static char *plugin_text(const struct emulate_options *options, const char *sock
 	return NULL;
 }
 
+/* The command of a machine's emulator, with the plugin; freed by free(). */
+static char **machine_command(const struct emulator *emulator, char *text, char *const *argv)
+{
+	size_t argc = 0;
+	char **command;
+
+	while (argv[argc])
+		argc++;
+	command = calloc(argc + 3, sizeof(*command));
+	if (!command)
+		return NULL;
+	command[0] = (char *)emulator->qemu;
+	command[1] = (char *)"-plugin";
+	command[2] = text;
+	memcpy(command + 3, argv + 1, (argc - 1) * sizeof(*command));
+	return command;
+}
+
 /* Runs @command in a child; errors of its exec come back through a pipe. */
 static struct swlbr_error *spawn(char *const *command, const sigset_t *mask, pid_t *pid_ret)
 {
@@ -120,13 +138,34 @@ static struct swlbr_error *spawn(char *const *command, const sigset_t *mask, pid
 	return swlbr_error_errno(failure, "%s", command[0]);
 }
 
+/* The command is an emulator of a whole machine. */
+static struct swlbr_error *find_machine(struct emulator *emulator)
+{
+	static const char prefix[] = "qemu-system-";
+	const char *slash = strrchr(emulator->path, '/');
+	const char *name = slash ? slash + 1 : emulator->path;
+
+	memcpy(emulator->qemu, emulator->path, sizeof(emulator->qemu));
+	if (!strncmp(name, prefix, sizeof(prefix) - 1))
+		emulator->program.machine = guest_machine_of_target(name + sizeof(prefix) - 1);
+	if (emulator->program.machine)
+		return NULL;
+	return swlbr_error_create(
+		SWLBR_ERROR_UNSUPPORTED,
+		"%s: with a kernel the command must be qemu-system-x86_64 or qemu-system-aarch64",
+		emulator->path);
+}
+
 struct swlbr_error *emulator_find(const struct emulate_options *options, struct emulator *ret)
 {
 	struct swlbr_error *error = find_in_path(options->command[0], ret->path);
 	int failure;
 
+	memset(&ret->program, 0, sizeof(ret->program));
 	if (error)
 		return error;
+	if (options->kernel)
+		return find_machine(ret);
 	failure = guest_program_find(ret->path, options->sysroot, &ret->program);
 	if (failure && failure != ENOEXEC)
 		return swlbr_error_errno(failure, "%s", ret->path);
@@ -145,7 +184,9 @@ struct swlbr_error *emulator_start(const struct emulator *emulator,
 	char *text = plugin_text(options, socket_path), **command = NULL;
 	struct swlbr_error *error;
 
-	if (text)
+	if (text && options->kernel)
+		command = machine_command(emulator, text, options->command);
+	else if (text)
 		command = guest_program_command(&emulator->program, emulator->qemu, text,
 						options->sysroot, emulator->path, options->command);
 	error = command ? spawn(command, mask, pid_ret) : swlbr_error_no_memory();

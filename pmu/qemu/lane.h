@@ -29,6 +29,8 @@ enum lane_mode { LANE_LBR, LANE_COUNTS };
  * may be at an address. Mapping 0 is none that has a file.
  */
 #define LANE_ADDRESS_BITS 48
+/* The mapping that all code has where a whole machine is emulated. */
+#define LANE_IMAGE 1
 static inline uint64_t lane_location(uint64_t address, uint16_t mapping)
 {
 	return (address & ((1ULL << LANE_ADDRESS_BITS) - 1)) | (uint64_t)mapping

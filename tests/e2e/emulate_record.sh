@@ -157,6 +157,7 @@ refused "no program" 1 "bench.lua: (not a program|Permission)" --emulate -- "$be
 runner=(env PATH=/nowhere)
 refused "no emulator" 1 "qemu-x86_64 is not in PATH" --emulate -- ./tasks mark
 runner=()
+refused "too few branches for a sample" 1 "no samples: .* smaller -c" --emulate -c 100000000 -- ./tasks mark
 refused "a running process" 129 "--emulate runs a command" --emulate -p $$
 refused "a wrong filter" 129 "kinds are" --emulate -j any,anything -- ./tasks mark
 refused "a depth too large" 129 "not 8 to 64" --emulate --depth=65 -- ./tasks mark

@@ -50,6 +50,8 @@ static const struct branch_case x86_64[] = {
 	{ "movsb", { 0xa4 }, 1, BRANCH_NONE, false, 0 },
 	{ "addsd (F2, no repetition)", { 0xf2, 0x0f, 0x58, 0xc1 }, 4, BRANCH_NONE, false, 0 },
 	{ "syscall", { 0x0f, 0x05 }, 2, BRANCH_NONE, false, 0 },
+	{ "iretq", { 0x48, 0xcf }, 2, BRANCH_EXCEPTION_RETURN, false, 0 },
+	{ "sysretq", { 0x48, 0x0f, 0x07 }, 3, BRANCH_EXCEPTION_RETURN, false, 0 },
 	{ "xbegin", { 0xc7, 0xf8, 0, 0, 0, 0 }, 6, BRANCH_NONE, false, 0 },
 	{ "nop", { 0x90 }, 1, BRANCH_NONE, false, 0 },
 };
@@ -75,7 +77,7 @@ static const struct branch_case aarch64[] = {
 	{ "retaa", { 0xff, 0x0b, 0x5f, 0xd6 }, 4, BRANCH_RETURN, false, 0 },
 	{ "braa x1, x2", { 0x22, 0x08, 0x1f, 0xd7 }, 4, BRANCH_INDIRECT_JUMP, false, 0 },
 	{ "blraaz x1", { 0x3f, 0x08, 0x3f, 0xd6 }, 4, BRANCH_INDIRECT_CALL, false, 0 },
-	{ "eret", { 0xe0, 0x03, 0x9f, 0xd6 }, 4, BRANCH_NONE, false, 0 },
+	{ "eret", { 0xe0, 0x03, 0x9f, 0xd6 }, 4, BRANCH_EXCEPTION_RETURN, false, 0 },
 	{ "svc #0", { 0x01, 0, 0, 0xd4 }, 4, BRANCH_NONE, false, 0 },
 	{ "add x0, x0, x1", { 0, 0, 0x01, 0x8b }, 4, BRANCH_NONE, false, 0 },
 };

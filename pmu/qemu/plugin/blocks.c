@@ -108,6 +108,8 @@ static void set_branch(struct block *block, const struct branch *branch)
 		block->target = branch->target;
 	block->any_target = branch->kind > BRANCH_REPEAT && !branch->direct;
 	block->calls = branch->kind == BRANCH_INDIRECT_CALL;
+	block->resumes = options.system && branch->kind == BRANCH_EXCEPTION_RETURN;
+	block->any_target &= !block->resumes;
 	block->is_branch = branch->kind > BRANCH_REPEAT;
 	block->in_stack = options.filter >> branch->kind & 1;
 	/*
@@ -138,7 +140,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	block->start = qemu_plugin_insn_vaddr(first);
 	if (host)
 		base = (uint64_t)(uintptr_t)host - block->start;
-	block->mapping = mappings_find(block->start, host);
+	block->mapping = options.system ? LANE_IMAGE : mappings_find(block->start, host);
 	vcpu_put_mappings();
 	block->handler = is_handler(block->start);
 	set_branch(block, &branch);

@@ -86,8 +86,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 	if (info->version.min > QEMU_PLUGIN_API_VERSION ||
 	    info->version.cur < QEMU_PLUGIN_API_VERSION)
 		return fail("made for version 1 of the interface, which this QEMU does not take");
-	if (info->system_emulation)
-		return fail("this is qemu-system; only programs under qemu-user are recorded");
+	options.system = info->system_emulation;
 	options.machine = guest_machine_of_target(info->target_name);
 	if (!options.machine)
 		return fail("programs of this machine are not known");
@@ -108,9 +107,12 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 	options.text = find_text();
 	if (!options.socket || !options.recorder || !options.text)
 		return fail("to be used through 'perf swlbr record --emulate'");
+	if (options.system && options.mode != LANE_COUNTS)
+		return fail("a whole machine can only be counted");
 	vcpu_start();
 	blocks_register(id);
-	syscalls_register(id);
+	if (!options.system)
+		syscalls_register(id);
 	qemu_plugin_register_vcpu_init_cb(id, vcpu_init);
 	qemu_plugin_register_vcpu_exit_cb(id, vcpu_exit);
 	return 0;

@@ -22,6 +22,7 @@ struct options {
 	const char *sysroot;
 	pid_t recorder;
 	enum lane_mode mode;
+	bool system;	 /* a whole machine is emulated: all code counts as of one image */
 	uint32_t depth;	 /* entries of a stack */
 	uint64_t period; /* mean taken branches between samples */
 	uint32_t filter; /* kinds of branches that enter the stack, 1 << enum branch_kind */
@@ -47,6 +48,7 @@ struct block {
 	bool in_stack;	 /* which passes the filter */
 	bool calls;	 /* an indirect call ends it */
 	bool handler;	 /* a signal handler starts here */
+	bool resumes;	 /* it ends by returning to what an exception interrupted */
 } __attribute__((aligned(64)));
 
 /* An odd address on which no block starts. */

@@ -160,7 +160,7 @@ static const struct block *irregular(struct vcpu *vcpu, const struct block *last
 	if (is_inside(last, block))
 		return NULL;
 	break_stack(vcpu);
-	if (!vcpu->returns) { /* a signal */
+	if (!vcpu->returns && !last->resumes) { /* a signal, or an exception of a machine */
 		save_run(vcpu, last);
 		start_run(vcpu, location(block, block->start));
 		return NULL;
