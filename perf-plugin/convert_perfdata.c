@@ -275,6 +275,11 @@ struct swlbr_error *convert_perfdata(struct convert *convert, const char *path)
 	if (error)
 		return error;
 	error = add_records(&input, file);
+	if (!error && swlbr_perfdata_unfinished(file))
+		error = swlbr_error_create(
+			SWLBR_ERROR_FORMAT,
+			"%s: the recording was not finished: the size of the records in the header is 0",
+			path);
 	swlbr_perfdata_close(file);
 	if (!error && !input.nr_rows)
 		error = swlbr_error_create(

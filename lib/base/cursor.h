@@ -2,17 +2,21 @@
 #ifndef SWLBR_BASE_CURSOR_H
 #define SWLBR_BASE_CURSOR_H
 
+#include <byteswap.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <swlbr/error.h>
 
 /**
  * struct cursor - a place in bytes that came from a file
  *
- * Every read is checked against the end; an error names the file, what was to be read, and the
- * offset in the file. A failed read leaves the cursor where it was. @data is borrowed.
+ * Every read is checked against the end. There are two ways to read: the cursor_…() functions
+ * return an error that names the file, what was to be read, and the offset in the file, and leave
+ * the cursor where it was; the cursor_take_…() functions give zeroes past the end and set @overrun,
+ * which is to be looked at once in the end. @data is borrowed.
  */
 struct cursor {
 	const char *file;
@@ -21,6 +25,7 @@ struct cursor {
 	size_t at;     /* next byte to read; never more than @size */
 	uint64_t base; /* offset of data[0] in the file */
 	bool big_endian;
+	bool overrun; /* a cursor_take_…() went past the end */
 };
 
 static inline size_t cursor_left(const struct cursor *cursor)
@@ -52,6 +57,64 @@ struct swlbr_error *cursor_sub(struct cursor *cursor, const char *what, uint64_t
 
 /** Move to @at, a position in @data. */
 struct swlbr_error *cursor_seek(struct cursor *cursor, const char *what, uint64_t at);
+
+static inline bool cursor_swaps(const struct cursor *cursor)
+{
+	return cursor->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+}
+
+/** The next @size bytes, or NULL if there are not so many. */
+static inline const uint8_t *cursor_take(struct cursor *cursor, uint64_t size)
+{
+	const uint8_t *bytes = cursor->data + cursor->at;
+
+	if (size > cursor_left(cursor)) {
+		cursor->overrun = true;
+		cursor->at = cursor->size;
+		return NULL;
+	}
+	cursor->at += size;
+	return bytes;
+}
+
+static inline uint16_t cursor_take_u16(struct cursor *cursor)
+{
+	const uint8_t *bytes = cursor_take(cursor, sizeof(uint16_t));
+	uint16_t value = 0;
+
+	if (bytes)
+		memcpy(&value, bytes, sizeof(value));
+	return cursor_swaps(cursor) ? bswap_16(value) : value;
+}
+
+static inline uint32_t cursor_take_u32(struct cursor *cursor)
+{
+	const uint8_t *bytes = cursor_take(cursor, sizeof(uint32_t));
+	uint32_t value = 0;
+
+	if (bytes)
+		memcpy(&value, bytes, sizeof(value));
+	return cursor_swaps(cursor) ? bswap_32(value) : value;
+}
+
+static inline uint64_t cursor_take_u64(struct cursor *cursor)
+{
+	const uint8_t *bytes = cursor_take(cursor, sizeof(uint64_t));
+	uint64_t value = 0;
+
+	if (bytes)
+		memcpy(&value, bytes, sizeof(value));
+	return cursor_swaps(cursor) ? bswap_64(value) : value;
+}
+
+/** The string that ends with the next NUL, which is passed too; NULL if there is none. */
+static inline const char *cursor_take_string(struct cursor *cursor)
+{
+	const char *start = (const char *)cursor->data + cursor->at;
+	size_t length = cursor_left(cursor) ? strnlen(start, cursor_left(cursor)) : 0;
+
+	return (const char *)cursor_take(cursor, length + 1);
+}
 
 /** A SWLBR_ERROR_FORMAT about the next byte: "FILE: <formatted> (at offset N)". */
 struct swlbr_error *cursor_error(const struct cursor *cursor, const char *format, ...)

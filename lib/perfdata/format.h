@@ -3,8 +3,9 @@
 #define SWLBR_PERFDATA_FORMAT_H
 
 /*
- * The perf.data file format, file mode. Sources: tools/perf/Documentation/perf.data-file-format.txt,
- * tools/perf/util/header.h and include/uapi/linux/perf_event.h of Linux 6.1.
+ * The perf.data file format. Sources: tools/perf/Documentation/perf.data-file-format.txt,
+ * tools/perf/util/header.h, tools/lib/perf/include/perf/event.h and include/uapi/linux/perf_event.h
+ * of Linux 6.1; COMPRESSED2 and branch counters: the same of Linux 6.16.
  */
 #include <stdint.h>
 
@@ -54,11 +55,23 @@ struct perfdata_header {
 
 /* Records that perf itself makes up, beside the kernel's PERF_RECORD_*. */
 enum perfdata_record {
-	PERFDATA_RECORD_AUXTRACE = 71, /* its header's size leaves out the trace that follows */
+	PERFDATA_RECORD_HEADER_ATTR = 64,
+	PERFDATA_RECORD_TRACING_DATA = 66, /* its header's size leaves out the data that follow */
+	PERFDATA_RECORD_BUILD_ID = 67,
 	PERFDATA_RECORD_FINISHED_ROUND = 68,
+	PERFDATA_RECORD_AUXTRACE_INFO = 70,
+	PERFDATA_RECORD_AUXTRACE = 71, /* its header's size leaves out the trace that follows */
+	PERFDATA_RECORD_EVENT_UPDATE = 78,
+	PERFDATA_RECORD_HEADER_FEATURE = 80,
 	PERFDATA_RECORD_COMPRESSED = 81,
-	PERFDATA_RECORD_COMPRESSED2 = 83,
+	PERFDATA_RECORD_COMPRESSED2 = 83, /* the size of the data is in it, before them */
 };
+
+/* perf_record_event_update.type: a name for the event with that id. */
+#define PERFDATA_EVENT_UPDATE_NAME 2
+
+/* What perf_event.h of Linux 6.1 lacks: the branch stack is followed by its counters. */
+#define PERFDATA_BRANCH_COUNTERS (1ULL << 19)
 
 /* perf's strings are a u32 length, then the text padded with zeroes to a multiple of this. */
 #define PERFDATA_STRING_ALIGN 64

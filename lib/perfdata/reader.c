@@ -1,242 +1,164 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-/* Reading a perf.data: header, feature sections, and record after record. */
+/* Reading a perf.data: opening it, and record after record. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "perfdata/reader.h"
+#include "perfdata/source.h"
 
-#define WINDOW_SIZE (1024 * 1024)
 /* A header without feature bits, as perf wrote in 2010. */
 #define OLD_HEADER_SIZE 72
-/* Bounds the memory a hostile file can make us take: no real section comes near. */
-#define MAX_SECTION_SIZE (64 * 1024 * 1024)
-
-/* Returns 0, an errno, or -1 if the file ends before @size bytes. */
-static int read_all(int fd, void *buffer, size_t size, uint64_t offset)
-{
-	uint8_t *to = buffer;
-
-	while (size) {
-		ssize_t n = pread(fd, to, size, offset);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? errno : -1;
-		to += n;
-		offset += n;
-		size -= n;
-	}
-	return 0;
-}
-
-static struct swlbr_error *read_at(struct swlbr_perfdata *file, void *buffer, size_t size,
-				   uint64_t offset)
-{
-	int err = read_all(file->fd, buffer, size, offset);
-
-	if (err > 0)
-		return swlbr_error_errno(err, "%s: cannot read at offset %" PRIu64, file->path,
-					 offset);
-	if (err)
-		return swlbr_error_create(SWLBR_ERROR_FORMAT,
-					  "%s: the file ends within %zu bytes at offset %" PRIu64,
-					  file->path, size, offset);
-	return NULL;
-}
-
-static bool section_in_file(const struct swlbr_perfdata *file, struct perfdata_section section)
-{
-	return section.offset <= file->size && section.size <= file->size - section.offset;
-}
-
-struct swlbr_error *swlbr_reader_section(struct swlbr_perfdata *file,
-					 struct perfdata_section section, const char *what,
-					 uint8_t **data_ret)
-{
-	struct swlbr_error *error;
-	uint8_t *data;
-
-	if (!section_in_file(file, section))
-		return swlbr_error_create(SWLBR_ERROR_FORMAT,
-					  "%s: %s at offset %" PRIu64 ", size %" PRIu64
-					  ", end after the file, which has %" PRIu64 " bytes",
-					  file->path, what, section.offset, section.size,
-					  file->size);
-	if (section.size > MAX_SECTION_SIZE)
-		return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
-					  "%s: %s at offset %" PRIu64 " are too large: %" PRIu64
-					  " bytes",
-					  file->path, what, section.offset, section.size);
-	data = malloc(section.size ? section.size : 1);
-	if (!data)
-		return swlbr_error_no_memory();
-	error = read_at(file, data, section.size, section.offset);
-	if (error) {
-		free(data);
-		return error;
-	}
-	*data_ret = data;
-	return NULL;
-}
 
 static bool is_magic(uint64_t magic)
 {
 	return magic == PERFDATA_MAGIC || magic == PERFDATA_MAGIC_SWAPPED;
 }
 
-static struct perfdata_section cursor_section(struct cursor *cursor)
+static struct perfdata_section take_section(struct cursor *cursor)
 {
 	struct perfdata_section section;
 
-	section.offset = cursor_u64(cursor);
-	section.size = cursor_u64(cursor);
+	section.offset = cursor_take_u64(cursor);
+	section.size = cursor_take_u64(cursor);
 	return section;
+}
+
+/* Magic and size of the header; the rest, if there is one, stays to be taken. */
+static struct swlbr_error *read_magic(struct swlbr_perfdata *file, struct cursor *cursor,
+				      size_t size)
+{
+	struct perfdata_header *header = &file->header;
+
+	if (size >= 8 && !memcmp(cursor->data, "PERFFILE", 8))
+		return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
+					  "%s: a perf.data of the first version (perf before 3.5)",
+					  file->path);
+	memcpy(&header->magic, cursor_take(cursor, 8), sizeof(header->magic));
+	if (size < 8 || !is_magic(header->magic))
+		return swlbr_error_create(SWLBR_ERROR_FORMAT, "%s: not a perf.data (at offset 0)",
+					  file->path);
+	file->swap = header->magic == PERFDATA_MAGIC_SWAPPED;
+	file->big_endian = file->swap != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	cursor->big_endian = file->big_endian;
+	header->size = cursor_take_u64(cursor);
+	file->pipe = size >= PERFDATA_PIPE_HEADER_SIZE && header->size == PERFDATA_PIPE_HEADER_SIZE;
+	if (!file->pipe && (header->size > size ||
+			    (header->size < sizeof(*header) && header->size != OLD_HEADER_SIZE)))
+		return swlbr_error_create(SWLBR_ERROR_FORMAT,
+					  "%s: a header of %" PRIu64 " bytes in a file of %" PRIu64
+					  " (at offset 8)",
+					  file->path, header->size, file->size);
+	return NULL;
 }
 
 static struct swlbr_error *read_header(struct swlbr_perfdata *file)
 {
 	uint8_t data[sizeof(struct perfdata_header)] = { 0 };
 	size_t size = file->size < sizeof(data) ? file->size : sizeof(data);
-	struct cursor cursor = { .data = data, .size = sizeof(data) };
+	struct cursor cursor = reader_cursor(file, data, sizeof(data));
 	struct perfdata_header *header = &file->header;
-	struct swlbr_error *error = read_at(file, data, size, 0);
+	struct swlbr_error *error = swlbr_reader_read(file, data, size, 0);
 
+	if (!error)
+		error = read_magic(file, &cursor, size);
 	if (error)
 		return error;
-	if (size >= 8 && !memcmp(data, "PERFFILE", 8))
-		return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
-					  "%s: a perf.data of the first version (perf before 3.5)",
-					  file->path);
-	header->magic = cursor_u64(&cursor);
-	if (size < 8 || !is_magic(header->magic))
-		return swlbr_error_create(SWLBR_ERROR_FORMAT, "%s: not a perf.data", file->path);
-	file->swap = cursor.swap = header->magic == PERFDATA_MAGIC_SWAPPED;
-	header->size = cursor_u64(&cursor);
-	if (size >= PERFDATA_PIPE_HEADER_SIZE && header->size == PERFDATA_PIPE_HEADER_SIZE)
-		return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
-					  "%s: written through a pipe (perf record -o -): this is "
-					  "not supported yet, use 'perf record -o FILE'",
-					  file->path);
-	if (header->size > size ||
-	    (header->size < sizeof(*header) && header->size != OLD_HEADER_SIZE))
-		return swlbr_error_create(SWLBR_ERROR_FORMAT,
-					  "%s: a header of %" PRIu64 " bytes in a file of %" PRIu64,
-					  file->path, header->size, file->size);
-	cursor.size = header->size;
-	header->attr_size = cursor_u64(&cursor);
-	header->attrs = cursor_section(&cursor);
-	header->data = cursor_section(&cursor);
-	header->event_types = cursor_section(&cursor);
+	if (file->pipe) {
+		header->data.offset = PERFDATA_PIPE_HEADER_SIZE;
+		header->data.size = file->size - PERFDATA_PIPE_HEADER_SIZE;
+		return NULL;
+	}
+	cursor.size = header->size < sizeof(data) ? header->size : sizeof(data);
+	header->attr_size = cursor_take_u64(&cursor);
+	header->attrs = take_section(&cursor);
+	header->data = take_section(&cursor);
+	header->event_types = take_section(&cursor);
 	for (size_t i = 0; cursor_left(&cursor) && i < PERFDATA_FEATURES / 64; i++)
-		header->features[i] = cursor_u64(&cursor);
+		header->features[i] = cursor_take_u64(&cursor);
 	return NULL;
 }
 
-static struct swlbr_error *check_data(const struct swlbr_perfdata *file)
+/* Where the records end, by the header and by the file. */
+static struct swlbr_error *find_end(struct swlbr_perfdata *file)
 {
 	const struct perfdata_section *data = &file->header.data;
 
-	if (!section_in_file(file, *data))
+	if (data->offset > file->size || data->size > UINT64_MAX - data->offset)
 		return swlbr_error_create(SWLBR_ERROR_FORMAT,
 					  "%s: truncated: the records end at offset %" PRIu64
 					  ", the file at %" PRIu64,
 					  file->path, data->offset + data->size, file->size);
-	if (!data->size && data->offset < file->size && !file->header.features[0])
-		return swlbr_error_create(SWLBR_ERROR_FORMAT,
-					  "%s: the recording was not finished: the size of the "
-					  "records in the header is 0",
-					  file->path);
+	file->unfinished = !data->size && data->offset < file->size && !file->header.features[0];
+	file->end = file->unfinished ? file->size : data->offset + data->size;
 	return NULL;
-}
-
-/* Read the sections that matter here from behind the data. */
-static struct swlbr_error *read_features(struct swlbr_perfdata *file)
-{
-	const struct perfdata_header *header = &file->header;
-	struct perfdata_section table = { header->data.offset + header->data.size, 0 }, section;
-	struct perfdata_section event_desc = { 0 }, tracing_data = { 0 };
-	struct swlbr_error *error;
-	struct cursor cursor;
-	uint8_t *data;
-
-	for (size_t i = 0; i < PERFDATA_FEATURES / 64; i++)
-		table.size += __builtin_popcountll(header->features[i]) * sizeof(section);
-	error = swlbr_reader_section(file, table, "the table of features", &data);
-	if (error)
-		return error;
-	cursor = (struct cursor){ .data = data, .size = table.size, .swap = file->swap };
-	for (int bit = 0; bit < PERFDATA_FEATURES; bit++) {
-		if (!(header->features[bit / 64] >> bit % 64 & 1))
-			continue;
-		section = cursor_section(&cursor);
-		if (bit == PERFDATA_EVENT_DESC)
-			event_desc = section;
-		else if (bit == PERFDATA_TRACING_DATA)
-			tracing_data = section;
-	}
-	free(data);
-	if (event_desc.size)
-		error = swlbr_reader_event_desc(file, event_desc);
-	if (!error && tracing_data.size)
-		error = swlbr_reader_tracing_data(file, tracing_data);
-	return error;
 }
 
 struct swlbr_error *swlbr_perfdata_probe(const char *path, bool *is_perfdata_ret)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	uint64_t magic;
+	uint64_t magic = 0;
+	size_t done = 0;
 	int err;
 
 	if (fd < 0)
 		return swlbr_error_errno(errno, "%s: cannot open", path);
-	err = read_all(fd, &magic, sizeof(magic), 0);
+	err = swlbr_reader_pread(fd, &magic, sizeof(magic), 0, &done);
 	close(fd);
-	if (err > 0 && err != ESPIPE)
+	if (err && err != ESPIPE)
 		return swlbr_error_errno(err, "%s: cannot read", path);
-	*is_perfdata_ret = !err && is_magic(magic);
+	*is_perfdata_ret = done == sizeof(magic) && is_magic(magic);
+	return NULL;
+}
+
+static struct swlbr_error *open_descriptor(struct swlbr_perfdata *file, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return swlbr_error_errno(errno, "%s", file->path);
+	if (S_ISDIR(st.st_mode))
+		return swlbr_error_errno(EISDIR, "%s", file->path);
+	if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)) {
+		struct swlbr_error *error = swlbr_reader_spool(fd, file->path, &file->fd);
+
+		if (error)
+			return error;
+	} else if (S_ISREG(st.st_mode)) {
+		file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	} else {
+		return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
+					  "%s: not a file that can be read", file->path);
+	}
+	if (file->fd < 0 || fstat(file->fd, &st) < 0)
+		return swlbr_error_errno(errno, "%s", file->path);
+	file->size = st.st_size;
 	return NULL;
 }
 
 struct swlbr_error *swlbr_perfdata_open_fd(int fd, const char *path, struct swlbr_perfdata **ret)
 {
 	struct swlbr_perfdata *file = calloc(1, sizeof(*file));
-	struct swlbr_error *error = NULL;
-	struct stat st;
+	struct swlbr_error *error;
 
 	if (!file)
 		return swlbr_error_no_memory();
+	file->fd = -1;
 	file->path = strdup(path);
-	file->window = malloc(WINDOW_SIZE);
-	file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (!file->path || !file->window)
-		error = swlbr_error_no_memory();
-	else if (file->fd < 0 || fstat(file->fd, &st) < 0)
-		error = swlbr_error_errno(errno, "%s", path);
-	else if (S_ISDIR(st.st_mode))
-		error = swlbr_error_errno(EISDIR, "%s", path);
-	else if (!S_ISREG(st.st_mode))
-		error = swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
-					   "%s: not a file that can be sought in: reading a "
-					   "perf.data from a pipe is not supported yet",
-					   path);
-	if (!error) {
-		file->size = st.st_size;
+	file->window = aligned_alloc(READER_PAGE_SIZE, READER_WINDOW_SIZE);
+	error = file->path && file->window ? open_descriptor(file, fd) : swlbr_error_no_memory();
+	if (!error)
 		error = read_header(file);
-	}
 	if (!error)
-		error = check_data(file);
-	if (!error)
+		error = find_end(file);
+	if (!error && !file->pipe)
 		error = swlbr_reader_events(file);
-	if (!error)
-		error = read_features(file);
+	/* Of a file that is cut off nothing is left behind the records. */
+	if (!error && !file->pipe && file->end <= file->size)
+		error = swlbr_reader_features(file);
 	if (error) {
 		swlbr_perfdata_close(file);
 		return error;
@@ -253,8 +175,7 @@ struct swlbr_error *swlbr_perfdata_open(const char *path, struct swlbr_perfdata 
 
 	if (!strcmp(path, "-"))
 		return swlbr_perfdata_open_fd(STDIN_FILENO, "standard input", ret);
-	/* Not to wait for the writer of a pipe that would be refused anyway. */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return swlbr_error_errno(errno, "%s: cannot open", path);
 	error = swlbr_perfdata_open_fd(fd, path, ret);
@@ -267,6 +188,8 @@ void swlbr_perfdata_close(struct swlbr_perfdata *file)
 	if (!file)
 		return;
 	swlbr_reader_free_tracepoints(file);
+	swlbr_reader_free_features(file);
+	swlbr_reader_inflate_free(file);
 	for (size_t i = 0; i < file->nr_events; i++)
 		free(file->events[i].name);
 	free(file->events);
@@ -278,233 +201,209 @@ void swlbr_perfdata_close(struct swlbr_perfdata *file)
 	free(file);
 }
 
-/* Make @size bytes (a record at most) at @offset, which are inside the data, be in the window. */
-static struct swlbr_error *window_at(struct swlbr_perfdata *file, uint64_t offset, size_t size,
-				     const uint8_t **ret)
+void swlbr_perfdata_rewind(struct swlbr_perfdata *file, bool skip_samples)
 {
-	uint64_t end = file->header.data.offset + file->header.data.size;
-	size_t wanted = end - offset < WINDOW_SIZE ? end - offset : WINDOW_SIZE;
-	struct swlbr_error *error;
+	file->read_once = file->read_once || file->position != file->header.data.offset;
+	file->position = file->header.data.offset;
+	file->skip_samples = skip_samples;
+	swlbr_reader_inflate_reset(file);
+}
 
-	if (offset < file->window_start || offset - file->window_start > file->window_size ||
-	    size > file->window_size - (offset - file->window_start)) {
-		file->window_size = 0;
-		error = read_at(file, file->window, wanted, offset);
+bool swlbr_perfdata_unfinished(const struct swlbr_perfdata *file)
+{
+	return file->unfinished;
+}
+
+static struct swlbr_error *truncated(const struct swlbr_perfdata *file)
+{
+	return swlbr_error_create(SWLBR_ERROR_FORMAT,
+				  "%s: truncated: the records end at offset %" PRIu64
+				  ", the file at %" PRIu64
+				  "; the last whole record ends at %" PRIu64,
+				  file->path, file->end, file->size, file->position);
+}
+
+/* The bytes of the file from @offset, through the window; the caller has checked the file's end. */
+static inline struct swlbr_error *window_at(struct swlbr_perfdata *file, uint64_t offset,
+					    size_t size, const uint8_t **ret)
+{
+	if (offset < file->window_start || offset - file->window_start + size > file->window_size) {
+		struct swlbr_error *error = swlbr_reader_fill(file, offset, size);
+
 		if (error)
 			return error;
-		file->window_start = offset;
-		file->window_size = wanted;
 	}
 	*ret = file->window + (offset - file->window_start);
 	return NULL;
 }
 
-/* What sample_id_all puts at the end of records that are no samples. */
-static void decode_sample_id(struct cursor *cursor, const struct reader_event *event,
-			     struct swlbr_record *record)
+static void read_event_header(const struct swlbr_perfdata *file, const uint8_t *data,
+			      struct perf_event_header *header)
 {
-	uint64_t type = event->sample_type;
-	uint64_t words = !!(type & PERF_SAMPLE_TID) + !!(type & PERF_SAMPLE_TIME) +
-			 !!(type & PERF_SAMPLE_ID) + !!(type & PERF_SAMPLE_STREAM_ID) +
-			 !!(type & PERF_SAMPLE_CPU) + !!(type & PERF_SAMPLE_IDENTIFIER);
-
-	if (!event->sample_id_all || words * sizeof(uint64_t) > cursor->size)
-		return;
-	cursor->size -= words * sizeof(uint64_t);
-	struct cursor id = {
-		.data = cursor->data + cursor->size,
-		.size = words * sizeof(uint64_t),
-		.swap = cursor->swap,
-	};
-	if (type & PERF_SAMPLE_TID) {
-		record->pid = cursor_u32(&id);
-		record->tid = cursor_u32(&id);
+	memcpy(header, data, sizeof(*header));
+	if (file->swap) {
+		header->type = bswap_32(header->type);
+		header->misc = bswap_16(header->misc);
+		header->size = bswap_16(header->size);
 	}
-	if (type & PERF_SAMPLE_TIME)
-		record->time = cursor_u64(&id);
 }
 
-static void decode_mmap(struct cursor *cursor, uint16_t misc, struct swlbr_record *record)
+/* Bytes that follow a record and that its header does not count; @cursor is on its body. */
+static struct swlbr_error *trailing_size(struct swlbr_perfdata *file, struct cursor cursor,
+					 uint32_t type, uint64_t *ret)
 {
-	record->pid = cursor_u32(cursor);
-	record->tid = cursor_u32(cursor);
-	record->mmap2.start = cursor_u64(cursor);
-	record->mmap2.length = cursor_u64(cursor);
-	record->mmap2.offset = cursor_u64(cursor);
-	record->mmap2.prot = misc & PERF_RECORD_MISC_MMAP_DATA ? PROT_READ : PROT_READ | PROT_EXEC;
-	if (record->type == PERF_RECORD_MMAP2) {
-		struct swlbr_build_id *id = &record->mmap2.build_id;
-		const uint8_t *binary = cursor_bytes(cursor, 24);
+	uint64_t left, size = 0;
 
-		if (binary && misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
-			id->size = binary[0] < SWLBR_BUILD_ID_SIZE ? binary[0]
-								   : SWLBR_BUILD_ID_SIZE;
-			memcpy(id->bytes, binary + 4, id->size);
-		}
-		record->mmap2.prot = cursor_u32(cursor);
-		cursor_u32(cursor); /* flags */
-	}
-	record->mmap2.path = cursor_string(cursor);
-	record->kind = SWLBR_RECORD_MMAP2;
-}
-
-static void decode_comm(struct cursor *cursor, uint16_t misc, struct swlbr_record *record)
-{
-	record->pid = cursor_u32(cursor);
-	record->tid = cursor_u32(cursor);
-	record->comm.comm = cursor_string(cursor);
-	record->comm.exec = misc & PERF_RECORD_MISC_COMM_EXEC;
-	record->kind = SWLBR_RECORD_COMM;
-}
-
-static void decode_task(struct cursor *cursor, struct swlbr_record *record)
-{
-	record->pid = cursor_u32(cursor);
-	record->task.ppid = cursor_u32(cursor);
-	record->tid = cursor_u32(cursor);
-	record->task.ptid = cursor_u32(cursor);
-	record->time = cursor_u64(cursor);
-	record->kind = record->type == PERF_RECORD_FORK ? SWLBR_RECORD_FORK : SWLBR_RECORD_EXIT;
-}
-
-static void skip_read(struct cursor *cursor, uint64_t format)
-{
-	uint64_t words = 1 + !!(format & PERF_FORMAT_ID) + !!(format & PERF_FORMAT_LOST);
-	uint64_t times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
-			 !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
-	uint64_t nr = 1;
-
-	if (format & PERF_FORMAT_GROUP)
-		nr = cursor_u64(cursor);
-	/* A count that is too large must not become small by overflowing. */
-	if (nr > UINT16_MAX)
-		nr = UINT16_MAX;
-	cursor_skip(cursor, (times + nr * words) * sizeof(uint64_t));
-}
-
-/* Decode a sample of a swlbr tracepoint, in the order of man perf_event_open. */
-static struct swlbr_error *decode_sample(struct swlbr_perfdata *file, struct cursor *cursor,
-					 const struct reader_event *event,
-					 struct swlbr_record *record)
-{
-	uint64_t type = event->sample_type, nr;
-	const uint8_t *raw;
-	uint32_t size;
-
-	cursor_skip(cursor, 8 * (!!(type & PERF_SAMPLE_IDENTIFIER) + !!(type & PERF_SAMPLE_IP)));
-	if (type & PERF_SAMPLE_TID) {
-		record->pid = cursor_u32(cursor);
-		record->tid = cursor_u32(cursor);
-	}
-	if (type & PERF_SAMPLE_TIME)
-		record->time = cursor_u64(cursor);
-	cursor_skip(cursor, 8 * (!!(type & PERF_SAMPLE_ADDR) + !!(type & PERF_SAMPLE_ID) +
-				 !!(type & PERF_SAMPLE_STREAM_ID) + !!(type & PERF_SAMPLE_CPU) +
-				 !!(type & PERF_SAMPLE_PERIOD)));
-	if (type & PERF_SAMPLE_READ)
-		skip_read(cursor, event->read_format);
-	if (type & PERF_SAMPLE_CALLCHAIN) {
-		nr = cursor_u64(cursor);
-		cursor_skip(cursor, (nr > UINT16_MAX ? UINT16_MAX : nr) * sizeof(uint64_t));
-	}
-	if (!(type & PERF_SAMPLE_RAW))
+	*ret = 0;
+	if (type == PERFDATA_RECORD_AUXTRACE)
+		size = cursor_take_u64(&cursor);
+	else if (type == PERFDATA_RECORD_TRACING_DATA && file->pipe)
+		size = cursor_take_u32(&cursor);
+	if (!size)
 		return NULL;
-	size = cursor_u32(cursor);
-	raw = cursor_bytes(cursor, size);
-	return raw ? swlbr_reader_row(file, event, raw, size, record) : NULL;
-}
-
-static struct swlbr_error *decode(struct swlbr_perfdata *file, struct cursor *cursor, uint16_t misc,
-				  struct swlbr_record *record)
-{
-	const struct reader_event *event = NULL;
-
-	if (record->type < PERF_RECORD_MAX)
-		event = swlbr_reader_event_of(file, record->type, cursor->data, cursor->size);
-	if (record->type == PERF_RECORD_SAMPLE) {
-		if (event && event->kind != SWLBR_RECORD_OTHER)
-			return decode_sample(file, cursor, event, record);
-		return NULL;
-	}
-	if (event)
-		decode_sample_id(cursor, event, record);
-	switch (record->type) {
-	case PERF_RECORD_MMAP:
-	case PERF_RECORD_MMAP2:
-		decode_mmap(cursor, misc, record);
-		break;
-	case PERF_RECORD_COMM:
-		decode_comm(cursor, misc, record);
-		break;
-	case PERF_RECORD_FORK:
-	case PERF_RECORD_EXIT:
-		decode_task(cursor, record);
-		break;
-	case PERFDATA_RECORD_COMPRESSED:
-	case PERFDATA_RECORD_COMPRESSED2:
-		return swlbr_error_create(
-			SWLBR_ERROR_UNSUPPORTED,
-			"compressed records (perf record -z) are not supported yet");
-	}
+	left = file->end - cursor.base - cursor.size;
+	if (size > left)
+		return swlbr_error_create(SWLBR_ERROR_FORMAT,
+					  "a trace of %" PRIu64 " bytes is cut off", size);
+	*ret = size;
 	return NULL;
 }
 
-/* Bytes from a record to the next: its own, and those of a trace that AUXTRACE announces. */
-static struct swlbr_error *record_extent(struct swlbr_perfdata *file, struct cursor cursor,
-					 uint32_t type, uint16_t size, uint64_t *extent_ret)
+/* Decode the record at @data, which is whole. */
+static struct swlbr_error *decode(struct swlbr_perfdata *file, const uint8_t *data,
+				  const struct perf_event_header *header,
+				  struct swlbr_record *record)
 {
-	uint64_t left = file->header.data.offset + file->header.data.size - file->position;
-	uint64_t trace = type == PERFDATA_RECORD_AUXTRACE ? cursor_u64(&cursor) : 0;
+	struct cursor cursor = reader_cursor(file, data, header->size);
+	struct swlbr_error *error;
 
-	if (trace > left - size)
+	cursor.at = sizeof(*header);
+	*record = (struct swlbr_record){
+		.type = header->type,
+		.misc = header->misc,
+		.offset = file->position,
+	};
+	error = swlbr_reader_decode(file, &cursor, record);
+	if (!error && cursor.overrun)
+		error = swlbr_error_create(SWLBR_ERROR_FORMAT, "a record of type %u is cut off",
+					   header->type);
+	return error;
+}
+
+/* The record at the file's position: what is in it into @record, or to be inflated. */
+static struct swlbr_error *next_in_file(struct swlbr_perfdata *file, struct swlbr_record *record,
+					bool *found_ret)
+{
+	uint64_t end = file->end < file->size ? file->end : file->size, trailing;
+	struct perf_event_header header;
+	struct swlbr_error *error;
+	struct cursor cursor;
+	const uint8_t *data;
+
+	if (file->position > end || end - file->position < sizeof(header))
+		return file->end > file->size
+			       ? truncated(file)
+			       : swlbr_error_create(
+					 SWLBR_ERROR_FORMAT,
+					 "%s: the last record is cut off at offset %" PRIu64,
+					 file->path, file->position);
+	error = window_at(file, file->position, sizeof(header), &data);
+	if (error)
+		return error;
+	read_event_header(file, data, &header);
+	if (file->end > file->size && header.size > end - file->position)
+		return truncated(file);
+	if (header.size < sizeof(header) || header.size > end - file->position)
 		return swlbr_error_create(SWLBR_ERROR_FORMAT,
-					  "a trace of %" PRIu64 " bytes is cut off", trace);
-	*extent_ret = size + trace;
+					  "%s: a record of %u bytes at offset %" PRIu64, file->path,
+					  header.size, file->position);
+	if (header.type == PERF_RECORD_SAMPLE && file->skip_samples) {
+		file->position += header.size;
+		return NULL;
+	}
+	error = window_at(file, file->position, header.size, &data);
+	if (error)
+		return error;
+	cursor = reader_cursor(file, data, header.size);
+	cursor.base = file->position;
+	cursor.at = sizeof(header);
+	error = trailing_size(file, cursor, header.type, &trailing);
+	if (!error && (header.type == PERFDATA_RECORD_COMPRESSED ||
+		       header.type == PERFDATA_RECORD_COMPRESSED2)) {
+		error = swlbr_reader_inflate(file, &cursor, header.type);
+		if (error)
+			return error;
+	} else if (!error) {
+		error = decode(file, data, &header, record);
+		*found_ret = !error;
+	}
+	if (!error && file->pipe && !file->read_once)
+		error = swlbr_reader_pipe_record(file, header.type, cursor, trailing);
+	if (error)
+		return swlbr_error_prefix(error, "%s: at offset %" PRIu64, file->path,
+					  file->position);
+	file->position += header.size + trailing;
+	return NULL;
+}
+
+/* A record that was compressed. */
+static struct swlbr_error *next_inflated(struct swlbr_perfdata *file, struct swlbr_record *record,
+					 bool *found_ret)
+{
+	struct perf_event_header header;
+	struct swlbr_error *error;
+	const uint8_t *data;
+
+	error = swlbr_reader_inflated(file, &data);
+	if (error || !data)
+		return error;
+	read_event_header(file, data, &header);
+	if (header.type == PERF_RECORD_SAMPLE && file->skip_samples)
+		return NULL;
+	if (header.type >= PERFDATA_RECORD_HEADER_ATTR &&
+	    header.type <= PERFDATA_RECORD_COMPRESSED2 &&
+	    header.type != PERFDATA_RECORD_FINISHED_ROUND)
+		error = swlbr_error_create(SWLBR_ERROR_FORMAT, "a record of type %u in it",
+					   header.type);
+	else
+		error = decode(file, data, &header, record);
+	if (error)
+		return swlbr_error_prefix(error, "%s: compressed record at offset %" PRIu64,
+					  file->path, file->inflate.offset);
+	record->offset = file->inflate.offset;
+	*found_ret = true;
 	return NULL;
 }
 
 struct swlbr_error *swlbr_perfdata_next(struct swlbr_perfdata *file, struct swlbr_record *record,
 					bool *end_ret)
 {
-	uint64_t end = file->header.data.offset + file->header.data.size, extent;
-	struct swlbr_record result = { .offset = file->position };
-	struct cursor cursor = { .size = sizeof(struct perf_event_header), .swap = file->swap };
-	struct swlbr_error *error;
-	uint16_t misc, size;
+	struct reader_inflate *inflate = &file->inflate;
+	struct swlbr_error *error = NULL;
+	bool found = false;
 
-	*end_ret = file->position == end;
-	if (*end_ret)
+	*end_ret = false;
+	while (!error && !found) {
+		if (inflate->pending ||
+		    inflate->end - inflate->at >= sizeof(struct perf_event_header)) {
+			size_t before = inflate->at;
+
+			error = next_inflated(file, record, &found);
+			if (error || found || inflate->at != before || inflate->pending)
+				continue;
+		}
+		if (file->position != file->end) {
+			error = next_in_file(file, record, &found);
+			continue;
+		}
+		if (inflate->at != inflate->end)
+			return swlbr_error_create(SWLBR_ERROR_FORMAT,
+						  "%s: the compressed records end within a record "
+						  "(at offset %" PRIu64 ")",
+						  file->path, file->position);
+		*end_ret = true;
+		file->read_once = true;
 		return NULL;
-	if (end - file->position < cursor.size)
-		return swlbr_error_create(SWLBR_ERROR_FORMAT,
-					  "%s: the last record is cut off at offset %" PRIu64,
-					  file->path, file->position);
-	error = window_at(file, file->position, cursor.size, &cursor.data);
-	if (error)
-		return error;
-	result.type = cursor_u32(&cursor);
-	misc = cursor_u16(&cursor);
-	size = cursor_u16(&cursor);
-	if (size < sizeof(struct perf_event_header) || size > end - file->position)
-		return swlbr_error_create(SWLBR_ERROR_FORMAT,
-					  "%s: a record of %u bytes at offset %" PRIu64, file->path,
-					  size, file->position);
-	error = window_at(file, file->position, size, &cursor.data);
-	if (error)
-		return error;
-	cursor.data += sizeof(struct perf_event_header);
-	cursor.size = size - sizeof(struct perf_event_header);
-	cursor.position = 0;
-	error = record_extent(file, cursor, result.type, size, &extent);
-	if (!error)
-		error = decode(file, &cursor, misc, &result);
-	if (!error && cursor.overrun)
-		error = swlbr_error_create(SWLBR_ERROR_FORMAT, "a record of type %u is cut off",
-					   result.type);
-	if (error)
-		return swlbr_error_prefix(error, "%s: at offset %" PRIu64, file->path,
-					  file->position);
-	file->position += extent;
-	*record = result;
-	return NULL;
+	}
+	return error;
 }

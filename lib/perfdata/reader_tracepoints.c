@@ -175,7 +175,7 @@ static struct swlbr_error *parse_format(struct swlbr_perfdata *file, const regex
 static struct swlbr_error *parse_tracing_data(struct swlbr_perfdata *file, const regex_t *line,
 					      struct cursor *cursor)
 {
-	const uint8_t *magic = cursor_bytes(cursor, 10);
+	const uint8_t *magic = cursor_take(cursor, 10);
 	struct swlbr_error *error = NULL;
 	uint32_t nr;
 
@@ -183,21 +183,21 @@ static struct swlbr_error *parse_tracing_data(struct swlbr_perfdata *file, const
 		return swlbr_error_create(SWLBR_ERROR_FORMAT,
 					  "%s: the tracing data has a wrong magic number",
 					  file->path);
-	cursor_string(cursor);		/* version */
-	cursor_skip(cursor, 1 + 1 + 4); /* endian, size of long, size of a page */
-	cursor_skip(cursor, sizeof("header_page"));
-	cursor_skip(cursor, cursor_u64(cursor));
-	cursor_skip(cursor, sizeof("header_event"));
-	cursor_skip(cursor, cursor_u64(cursor));
-	for (nr = cursor_u32(cursor); nr && !cursor->overrun; nr--) /* ftrace's own events */
-		cursor_skip(cursor, cursor_u64(cursor));
-	for (nr = cursor_u32(cursor); nr && !cursor->overrun; nr--) {
-		const char *system = cursor_string(cursor);
+	cursor_take_string(cursor);	/* version */
+	cursor_take(cursor, 1 + 1 + 4); /* endian, size of long, size of a page */
+	cursor_take(cursor, sizeof("header_page"));
+	cursor_take(cursor, cursor_take_u64(cursor));
+	cursor_take(cursor, sizeof("header_event"));
+	cursor_take(cursor, cursor_take_u64(cursor));
+	for (nr = cursor_take_u32(cursor); nr && !cursor->overrun; nr--) /* ftrace's own events */
+		cursor_take(cursor, cursor_take_u64(cursor));
+	for (nr = cursor_take_u32(cursor); nr && !cursor->overrun; nr--) {
+		const char *system = cursor_take_string(cursor);
 		bool ours = system && !strcmp(system, "swlbr");
 
-		for (uint32_t i = cursor_u32(cursor); i && !error && !cursor->overrun; i--) {
-			uint64_t size = cursor_u64(cursor);
-			const uint8_t *text = cursor_bytes(cursor, size);
+		for (uint32_t i = cursor_take_u32(cursor); i && !error && !cursor->overrun; i--) {
+			uint64_t size = cursor_take_u64(cursor);
+			const uint8_t *text = cursor_take(cursor, size);
 
 			if (ours && text)
 				error = parse_format(file, line, text, size);
@@ -211,31 +211,16 @@ static struct swlbr_error *parse_tracing_data(struct swlbr_perfdata *file, const
 	return NULL;
 }
 
-struct swlbr_error *swlbr_reader_tracing_data(struct swlbr_perfdata *file,
-					      struct perfdata_section section)
+struct swlbr_error *swlbr_reader_bind_events(struct swlbr_perfdata *file)
 {
-	struct swlbr_error *error;
-	struct cursor cursor;
-	uint8_t *data;
-	regex_t line;
+	struct swlbr_error *error = NULL;
 
-	error = swlbr_reader_section(file, section, "tracing data", &data);
-	if (error)
-		return error;
-	if (regcomp(&line, FORMAT_LINE, REG_EXTENDED | REG_NOSUB)) {
-		free(data);
-		return swlbr_error_no_memory();
-	}
-	cursor = (struct cursor){ .data = data, .size = section.size, .swap = file->swap };
-	tep_set_loglevel(TEP_LOG_NONE);
-	file->tep = tep_alloc();
-	error = file->tep ? parse_tracing_data(file, &line, &cursor) : swlbr_error_no_memory();
-	regfree(&line);
-	for (size_t i = 0; !error && i < file->nr_events; i++) {
+	for (size_t i = 0; !error && file->tep && i < file->nr_events; i++) {
 		struct reader_event *event = &file->events[i];
 		struct tep_event *format;
 
-		if (event->type != PERF_TYPE_TRACEPOINT || event->config > UINT16_MAX)
+		if (event->kind != SWLBR_RECORD_SAMPLE || event->type != PERF_TYPE_TRACEPOINT ||
+		    event->config > UINT16_MAX)
 			continue;
 		format = tep_find_event(file->tep, event->config);
 		if (!format)
@@ -247,8 +232,37 @@ struct swlbr_error *swlbr_reader_tracing_data(struct swlbr_perfdata *file,
 			error = bind_event(file, event, format);
 		}
 	}
-	free(data);
 	return error;
+}
+
+struct swlbr_error *swlbr_reader_tracing_data(struct swlbr_perfdata *file,
+					      struct perfdata_section section)
+{
+	struct swlbr_error *error;
+	struct cursor cursor;
+	uint8_t *data;
+	regex_t line;
+
+	if (file->tep)
+		return NULL;
+	error = swlbr_reader_section(file, section, "tracing data", &data);
+	if (error)
+		return error;
+	if (regcomp(&line, FORMAT_LINE, REG_EXTENDED | REG_NOSUB)) {
+		free(data);
+		return swlbr_error_no_memory();
+	}
+	cursor = (struct cursor){
+		.data = data,
+		.size = section.size,
+		.big_endian = file->big_endian,
+	};
+	tep_set_loglevel(TEP_LOG_NONE);
+	file->tep = tep_alloc();
+	error = file->tep ? parse_tracing_data(file, &line, &cursor) : swlbr_error_no_memory();
+	regfree(&line);
+	free(data);
+	return error ? error : swlbr_reader_bind_events(file);
 }
 
 void swlbr_reader_free_tracepoints(struct swlbr_perfdata *file)
@@ -265,31 +279,40 @@ struct row {
 	bool bad;
 };
 
+static struct cursor row_cursor(const struct row *row)
+{
+	return (struct cursor){
+		.data = row->raw,
+		.size = row->size,
+		.big_endian = row->file->big_endian,
+	};
+}
+
 /* The number in field @name, 0 if the event has none of that name. */
 static uint64_t row_number(struct row *row, enum reader_field name)
 {
 	const struct tep_format_field *field = row->event->fields[name];
-	struct cursor cursor = { row->raw, row->size, 0, row->file->swap, false };
+	struct cursor cursor = row_cursor(row);
 	uint64_t value = 0;
 
 	if (!field)
 		return 0;
-	cursor_skip(&cursor, field->offset);
+	cursor_take(&cursor, field->offset);
 	switch (field->size) {
 	case 1: {
-		const uint8_t *byte = cursor_bytes(&cursor, 1);
+		const uint8_t *byte = cursor_take(&cursor, 1);
 
 		value = byte ? *byte : 0;
 		break;
 	}
 	case 2:
-		value = cursor_u16(&cursor);
+		value = cursor_take_u16(&cursor);
 		break;
 	case 4:
-		value = cursor_u32(&cursor);
+		value = cursor_take_u32(&cursor);
 		break;
 	case 8:
-		value = cursor_u64(&cursor);
+		value = cursor_take_u64(&cursor);
 		break;
 	}
 	row->bad = row->bad || cursor.overrun;
@@ -300,15 +323,15 @@ static uint64_t row_number(struct row *row, enum reader_field name)
 static const uint8_t *row_array(struct row *row, enum reader_field name, size_t *size_ret)
 {
 	const struct tep_format_field *field = row->event->fields[name];
-	struct cursor cursor = { row->raw, row->size, 0, row->file->swap, false };
+	struct cursor cursor = row_cursor(row);
 	uint32_t location = row_number(row, name);
 	const uint8_t *bytes;
 
-	cursor_skip(&cursor, location & 0xffff);
+	cursor_take(&cursor, location & 0xffff);
 	if (field->flags & TEP_FIELD_IS_RELATIVE)
-		cursor_skip(&cursor, (uint64_t)field->offset + field->size);
+		cursor_take(&cursor, (uint64_t)field->offset + field->size);
 	*size_ret = location >> 16;
-	bytes = cursor_bytes(&cursor, *size_ret);
+	bytes = cursor_take(&cursor, *size_ret);
 	row->bad = row->bad || cursor.overrun;
 	return row->bad ? NULL : bytes;
 }
@@ -316,11 +339,11 @@ static const uint8_t *row_array(struct row *row, enum reader_field name, size_t 
 static void row_build_id(struct row *row, struct swlbr_build_id *id)
 {
 	const struct tep_format_field *field = row->event->fields[FIELD_BUILD_ID];
-	struct cursor cursor = { row->raw, row->size, 0, row->file->swap, false };
+	struct cursor cursor = row_cursor(row);
 	const uint8_t *bytes;
 
-	cursor_skip(&cursor, field->offset);
-	bytes = cursor_bytes(&cursor, field->size);
+	cursor_take(&cursor, field->offset);
+	bytes = cursor_take(&cursor, field->size);
 	row->bad = row->bad || !bytes;
 	if (!bytes)
 		return;
@@ -332,7 +355,7 @@ static void row_build_id(struct row *row, struct swlbr_build_id *id)
 static void row_counters(struct row *row, struct swlbr_record *record)
 {
 	struct swlbr_perfdata *file = row->file;
-	struct cursor cursor = { .swap = file->swap };
+	struct cursor cursor = { .big_endian = file->big_endian };
 
 	record->counters.engine = row_number(row, FIELD_ENGINE);
 	record->counters.first = row_number(row, FIELD_FIRST);
@@ -345,7 +368,7 @@ static void row_counters(struct row *row, struct swlbr_record *record)
 	if (record->counters.first > UINT64_MAX - record->counters.nr)
 		row->bad = true;
 	for (uint32_t i = 0; i < record->counters.nr; i++)
-		file->values[i] = cursor_u64(&cursor);
+		file->values[i] = cursor_take_u64(&cursor);
 	record->counters.value = file->values;
 }
 
