@@ -24,6 +24,11 @@ static const char usage[] =
 	"        --compress        llvm-extbinary: compress the sections\n"
 	"        --md5             llvm-extbinary: hashes instead of names\n"
 	"        --symbol-list     llvm-extbinary: with the list of all functions\n"
+	"        --pid <list>, --tid <list>, --comm <list>, --event <list>, --dso <list>\n"
+	"                          of branch stacks, only those of the processes, threads, names,\n"
+	"                          events or binaries listed\n"
+	"        --time <from>,<to>  only those between these times, in seconds\n"
+	"        --json            the summary in JSON, on standard output\n"
 	"    -q, --quiet           no summary\n"
 	"    -v, --verbose         say more\n"
 	"    -h, --help            this text\n"
@@ -84,7 +89,7 @@ static bool add_inputs(struct convert *convert, const char *list)
 /* -1: go on; else the exit status. */
 static int parse_options(struct convert *convert, int argc, char **argv)
 {
-	enum { LIST_FORMATS = 256, COMPRESS, MD5, SYMBOL_LIST };
+	enum { LIST_FORMATS = 256, COMPRESS, MD5, SYMBOL_LIST, JSON, FILTER };
 	static const struct option long_options[] = {
 		{ "input", required_argument, NULL, 'i' },
 		{ "format", required_argument, NULL, 'f' },
@@ -93,11 +98,19 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 		{ "compress", no_argument, NULL, COMPRESS },
 		{ "md5", no_argument, NULL, MD5 },
 		{ "symbol-list", no_argument, NULL, SYMBOL_LIST },
+		{ "pid", required_argument, NULL, FILTER + CONVERT_FILTER_PID },
+		{ "tid", required_argument, NULL, FILTER + CONVERT_FILTER_TID },
+		{ "comm", required_argument, NULL, FILTER + CONVERT_FILTER_COMM },
+		{ "event", required_argument, NULL, FILTER + CONVERT_FILTER_EVENT },
+		{ "time", required_argument, NULL, FILTER + CONVERT_FILTER_TIME },
+		{ "dso", required_argument, NULL, FILTER + CONVERT_FILTER_DSO },
+		{ "json", no_argument, NULL, JSON },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
+	struct swlbr_error *error;
 	int option;
 
 	optind = 0; /* glibc: begin anew */
@@ -129,6 +142,14 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 		case SYMBOL_LIST:
 			convert->sample_flags |= SWLBR_SAMPLE_SYMBOL_LIST;
 			break;
+		case FILTER + CONVERT_FILTER_PID... FILTER + CONVERT_FILTER_DSO:
+			error = convert_filter_option(convert, option - FILTER, optarg);
+			if (error)
+				return cmd_fail(error);
+			break;
+		case JSON:
+			convert->json = true;
+			break;
 		case 'q':
 			convert->quiet = true;
 			break;
@@ -155,6 +176,8 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 						  "llvm-extbinary alone");
 	if (!convert->output)
 		return cmd_usage_error("convert", "no output file given (-o)");
+	if (convert->json && !strcmp(convert->output, "-"))
+		return cmd_usage_error("convert", "both --json and -o - want standard output");
 	if (!convert->nr_inputs && !add_input(convert, "perf.data", strlen("perf.data")))
 		return cmd_fail(swlbr_error_no_memory());
 	return -1;
@@ -190,6 +213,7 @@ int cmd_convert(int argc, char **argv)
 	}
 	swlbr_profraws_clear(&convert.set);
 	swlbr_elf_finder_destroy(convert.finder);
+	convert_free_filter(&convert);
 	convert_free_binaries(&convert);
 	for (size_t i = 0; i < convert.nr_inputs; i++)
 		free(convert.inputs[i]);

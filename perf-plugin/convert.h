@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <swlbr/branch_stacks.h>
 #include <swlbr/counters.h>
 #include <swlbr/edge_profile.h>
 #include <swlbr/elf.h>
@@ -47,9 +48,11 @@ struct convert {
 	const char *output;
 	char **arguments; /* BINARY... */
 	size_t nr_arguments;
-	bool verbose, quiet;
+	bool verbose, quiet, json;
 	unsigned int sample_flags;	 /* enum swlbr_sample_flags */
 	struct swlbr_elf_finder *finder; /* has the arguments */
+	struct swlbr_stacks *stacks;	 /* of formats from an edge profile */
+	struct swlbr_stacks_filter filter;
 	struct swlbr_profraws set;
 	struct swlbr_reporter reporter;
 	struct convert_binary *binaries;
@@ -57,6 +60,21 @@ struct convert {
 	uint64_t processes; /* with counters in a perf.data */
 	uint64_t reports;   /* lines of damage */
 };
+
+/* What --pid and so on choose by. */
+enum convert_filter {
+	CONVERT_FILTER_PID,
+	CONVERT_FILTER_TID,
+	CONVERT_FILTER_COMM,
+	CONVERT_FILTER_EVENT,
+	CONVERT_FILTER_TIME,
+	CONVERT_FILTER_DSO,
+};
+
+/* Take an option's value, a list; it adds to what was given before. */
+struct swlbr_error *convert_filter_option(struct convert *convert, enum convert_filter option,
+					  const char *text);
+void convert_free_filter(struct convert *convert);
 
 /* NULL if there is none of that name. */
 const struct convert_format *convert_find_format(const char *name);
@@ -78,9 +96,8 @@ struct swlbr_error *convert_open_edge_binary(const struct convert *convert,
 /* Add the rows of the perf.data at @path to the profiles of their binaries. */
 struct swlbr_error *convert_perfdata(struct convert *convert, const char *path);
 
-/* Add what the perf.data at @path has of branches to @edges. */
-struct swlbr_error *convert_perfdata_edges(struct convert *convert,
-					   struct swlbr_edge_profile *edges, const char *path);
+/* Add the branch stacks of the perf.data at @path to convert->stacks. */
+struct swlbr_error *convert_perfdata_edges(struct convert *convert, const char *path);
 
 /* Add what the counters of convert->set say of branches to @edges; the set is empty then. */
 struct swlbr_error *convert_flow(struct convert *convert, struct swlbr_edge_profile *edges);

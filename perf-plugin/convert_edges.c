@@ -2,9 +2,11 @@
 /* Branch stacks and edge profiles into a profile made of an edge profile. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd.h"
 #include "convert.h"
+#include "convert_diagnosis.h"
 
 /* What "the program", without a path, is called in messages. */
 static const char *binary_name(const struct swlbr_edge_binary *binary, char hex[41])
@@ -48,7 +50,11 @@ static struct swlbr_error *add_file(struct convert *convert, struct swlbr_edge_p
 {
 	bool is_arcs, is_perfdata = false, is_profraw = false;
 	struct swlbr_error *error;
+	struct stat stat_buffer;
 
+	/* What comes through a pipe can be read once: it must be a perf.data. */
+	if (!strcmp(path, "-") || (!stat(path, &stat_buffer) && S_ISFIFO(stat_buffer.st_mode)))
+		return convert_perfdata_edges(convert, path);
 	error = swlbr_arcs_probe(path, &is_arcs);
 	if (error)
 		return error;
@@ -56,7 +62,7 @@ static struct swlbr_error *add_file(struct convert *convert, struct swlbr_edge_p
 		return swlbr_arcs_read(edges, path);
 	error = swlbr_perfdata_probe(path, &is_perfdata);
 	if (!error && is_perfdata)
-		return convert_perfdata_edges(convert, edges, path);
+		return convert_perfdata_edges(convert, path);
 	if (!error)
 		error = swlbr_profraw_probe(path, &is_profraw);
 	if (error)
@@ -76,26 +82,33 @@ static struct swlbr_error *check_not_empty(const struct convert *convert,
 
 	if (swlbr_edge_profile_edges(edges, &all))
 		return NULL;
-	return swlbr_error_create(SWLBR_ERROR_NOT_FOUND, "%s%s: no branches in it",
+	return swlbr_error_create(SWLBR_ERROR_NOT_FOUND,
+				  "%s%s: no branches that count, so that nothing was written",
 				  convert->inputs[0],
 				  convert->nr_inputs > 1 ? " and the other inputs" : "");
 }
 
 struct swlbr_error *convert_run_edges(struct convert *convert)
 {
-	struct swlbr_edge_profile *edges;
-	struct swlbr_error *error = swlbr_edge_profile_create(&edges);
+	struct swlbr_edge_profile *edges = NULL;
+	struct swlbr_error *error;
 
-	if (error)
-		return error;
+	error = swlbr_edge_profile_create(&edges);
+	if (!error)
+		error = swlbr_stacks_create(&convert->filter, &convert->stacks);
 	for (size_t i = 0; !error && i < convert->nr_inputs; i++)
 		error = add_file(convert, edges, convert->inputs[i]);
 	if (!error)
 		error = convert_flow(convert, edges);
 	if (!error)
+		error = swlbr_stacks_finish(convert->stacks, convert->finder, edges);
+	if (!error) {
 		error = check_not_empty(convert, edges);
-	if (!error)
-		error = convert->format->write_edges(convert, edges, convert->output);
+		if (!error)
+			error = convert->format->write_edges(convert, edges, convert->output);
+		convert_edges_summary(convert, edges, error);
+	}
+	swlbr_stacks_destroy(convert->stacks);
 	swlbr_edge_profile_destroy(edges);
 	return error;
 }

@@ -55,8 +55,9 @@ _perf_swlbr_words()
 			--emulate -c --count -j --branch-filter --depth --sysroot --kernel --help --" \
 			-- "$current")) ;;
 	convert:-*)
-		COMPREPLY=($(compgen -W "-i --input -f --format -o --output --list-formats
-			--compress --md5 --symbol-list -q --quiet -v --verbose --help" -- "$current")) ;;
+		COMPREPLY=($(compgen -W "-i --input -f --format -o --output --list-formats --compress
+			--md5 --symbol-list --pid --tid --comm --event --time --dso --json -q --quiet
+			-v --verbose --help" -- "$current")) ;;
 	record:*)
 		COMPREPLY=($(compgen -c -- "$current"))
 		[ ${#COMPREPLY[@]} != 0 ] || _perf_swlbr_files "$current" ;;

@@ -338,7 +338,7 @@ static struct swlbr_error *next_in_file(struct swlbr_perfdata *file, struct swlb
 		*found_ret = !error;
 	}
 	if (!error && file->pipe && !file->read_once)
-		error = swlbr_reader_pipe_record(file, header.type, cursor, trailing);
+		error = swlbr_reader_pipe_record(file, &header, cursor, trailing);
 	if (error)
 		return swlbr_error_prefix(error, "%s: at offset %" PRIu64, file->path,
 					  file->position);

@@ -132,7 +132,8 @@ void swlbr_reader_inflate_free(struct swlbr_perfdata *file);
 
 /* reader_features.c: the feature sections, and the records that stand for them in a pipe. */
 struct swlbr_error *swlbr_reader_features(struct swlbr_perfdata *file);
-struct swlbr_error *swlbr_reader_pipe_record(struct swlbr_perfdata *file, uint32_t type,
+struct swlbr_error *swlbr_reader_pipe_record(struct swlbr_perfdata *file,
+					     const struct perf_event_header *header,
 					     struct cursor cursor, uint64_t trailing);
 void swlbr_reader_free_features(struct swlbr_perfdata *file);
 /* Keep a line for swlbr_perfdata_note(). Takes @error. */

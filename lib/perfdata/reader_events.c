@@ -136,13 +136,13 @@ struct swlbr_error *swlbr_reader_events(struct swlbr_perfdata *file)
 
 	if (header->attr_size < MIN_ATTR_SIZE + sizeof(struct perfdata_section))
 		return swlbr_error_create(SWLBR_ERROR_FORMAT,
-					  "%s: attrs of %llu bytes in the header", file->path,
-					  (unsigned long long)header->attr_size);
+					  "%s: attrs of %llu bytes in the header (at offset 16)",
+					  file->path, (unsigned long long)header->attr_size);
 	if (!header->attrs.size || header->attrs.size % header->attr_size)
 		return swlbr_error_create(
 			SWLBR_ERROR_FORMAT,
-			"%s: %llu bytes of attrs in the header, of %llu bytes each", file->path,
-			(unsigned long long)header->attrs.size,
+			"%s: %llu bytes of attrs in the header, of %llu bytes each (at offset 24)",
+			file->path, (unsigned long long)header->attrs.size,
 			(unsigned long long)header->attr_size);
 	nr = header->attrs.size / header->attr_size;
 	error = swlbr_reader_section(file, header->attrs, "attrs", &data);

@@ -95,6 +95,7 @@ static struct swlbr_error *add_binary(struct swlbr_perfdata *file, struct cursor
 			return swlbr_error_no_memory();
 		file->binaries = grown;
 	}
+	binary.kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 	binary.path = strdup(path);
 	if (!binary.path)
 		return swlbr_error_no_memory();
@@ -184,10 +185,10 @@ static struct swlbr_error *read_section(struct swlbr_perfdata *file, uint64_t bi
 	cursor.base = section.offset;
 	error = read_feature(file, bit, &cursor);
 	if (!error && cursor.overrun)
-		swlbr_reader_note(file, swlbr_error_create(
-						SWLBR_ERROR_FORMAT,
-						"%s: %s at offset %" PRIu64 " are cut off",
-						file->path, feature_name(bit), section.offset));
+		swlbr_reader_note(
+			file, swlbr_error_create(SWLBR_ERROR_FORMAT,
+						 "%s: %s at offset %" PRIu64 " are cut off",
+						 file->path, feature_name(bit), section.offset));
 	free(data);
 	return error;
 }
@@ -201,8 +202,8 @@ struct swlbr_error *swlbr_reader_features(struct swlbr_perfdata *file)
 	uint8_t *data;
 
 	for (size_t i = 0; i < PERFDATA_FEATURES / 64; i++)
-		table.size += __builtin_popcountll(header->features[i]) *
-			      sizeof(struct perfdata_section);
+		table.size +=
+			__builtin_popcountll(header->features[i]) * sizeof(struct perfdata_section);
 	if (!table.size)
 		return NULL;
 	error = swlbr_reader_section(file, table, "the table of features", &data);
@@ -239,12 +240,13 @@ static struct swlbr_error *rename_event(struct swlbr_perfdata *file, struct curs
 	return event->name ? NULL : swlbr_error_no_memory();
 }
 
-struct swlbr_error *swlbr_reader_pipe_record(struct swlbr_perfdata *file, uint32_t type,
+struct swlbr_error *swlbr_reader_pipe_record(struct swlbr_perfdata *file,
+					     const struct perf_event_header *header,
 					     struct cursor cursor, uint64_t trailing)
 {
 	struct swlbr_error *error = NULL;
 
-	switch (type) {
+	switch (header->type) {
 	case PERFDATA_RECORD_HEADER_ATTR:
 		error = swlbr_reader_add_event(file, &cursor);
 		if (!error)
@@ -253,12 +255,12 @@ struct swlbr_error *swlbr_reader_pipe_record(struct swlbr_perfdata *file, uint32
 	case PERFDATA_RECORD_TRACING_DATA:
 		if (trailing)
 			return swlbr_reader_tracing_data(
-				file, (struct perfdata_section){ cursor_offset(&cursor) +
-									 cursor_left(&cursor),
-								 trailing });
+				file,
+				(struct perfdata_section){
+					cursor_offset(&cursor) + cursor_left(&cursor), trailing });
 		break;
 	case PERFDATA_RECORD_BUILD_ID:
-		error = add_binary(file, &cursor, 0);
+		error = add_binary(file, &cursor, header->misc);
 		break;
 	case PERFDATA_RECORD_EVENT_UPDATE:
 		error = rename_event(file, &cursor);
@@ -269,7 +271,7 @@ struct swlbr_error *swlbr_reader_pipe_record(struct swlbr_perfdata *file, uint32
 	}
 	if (!error && cursor.overrun)
 		error = swlbr_error_create(SWLBR_ERROR_FORMAT, "a record of type %u is cut off",
-					   type);
+					   header->type);
 	return error;
 }
 

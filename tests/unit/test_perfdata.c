@@ -123,6 +123,11 @@ static void check_tasks(struct swlbr_perfdata *file)
 	check(next(file, &r, &end) && r.kind == SWLBR_RECORD_MMAP2 && !r.mmap2.build_id.size &&
 		      !strcmp(r.mmap2.path, "/lib/digest"),
 	      "a digest is not passed for a build-id");
+	check(next(file, &r, &end) && r.kind == SWLBR_RECORD_SAMPLE && r.pid == 100 &&
+		      r.sample.event == 0 && r.sample.ip == 0x401000 && r.sample.period == 1009 &&
+		      r.sample.nr == 2 && r.sample.stack[0].from == 0x401010 &&
+		      r.sample.stack[0].to == 0x401000 && r.sample.stack[1].from == 0x401020,
+	      "a branch stack");
 	check(next(file, &r, &end) && r.kind == SWLBR_RECORD_FORK && r.pid == 101 && r.tid == 101 &&
 		      r.task.ppid == 100 && r.task.ptid == 100 && r.time == 2000,
 	      "a fork");

@@ -124,6 +124,7 @@ struct swlbr_perfdata_event {
 struct swlbr_perfdata_binary {
 	const char *path;
 	struct swlbr_build_id build_id;
+	bool kernel; /* the kernel, or a module of it */
 };
 
 /** True if the first bytes of the file at @path are a perf.data's magic (either byte order). */
