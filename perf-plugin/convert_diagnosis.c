@@ -12,7 +12,7 @@
 #define LOW_MAPPED_PERCENT 95
 #define HIGH_DROP_PERCENT  5
 /* Binaries told of, with the largest share first, and shares below which none is. */
-#define BINARIES_TOLD	 8
+#define BINARIES_TOLD	8
 #define SMALL_PER_MILLE 5
 
 struct diagnosis {
@@ -93,9 +93,11 @@ static unsigned int machine_of(const char *arch)
 		const char *arch;
 		unsigned int machine;
 	} machines[] = {
-		{ "x86_64", EM_X86_64 },   { "i686", EM_386 },	       { "i386", EM_386 },
-		{ "aarch64", EM_AARCH64 }, { "arm", EM_ARM },	       { "riscv64", EM_RISCV },
-		{ "s390x", EM_S390 },	   { "loongarch64", EM_LOONGARCH }, { "ppc64", EM_PPC64 },
+		{ "x86_64", EM_X86_64 }, { "i686", EM_386 },
+		{ "i386", EM_386 },	 { "aarch64", EM_AARCH64 },
+		{ "arm", EM_ARM },	 { "riscv64", EM_RISCV },
+		{ "s390x", EM_S390 },	 { "loongarch64", EM_LOONGARCH },
+		{ "ppc64", EM_PPC64 },
 	};
 
 	for (size_t i = 0; i < sizeof(machines) / sizeof(*machines); i++) {
@@ -193,8 +195,8 @@ static void tell_unmapped(const struct diagnosis *diagnosis)
 static void tell_ranges(const struct diagnosis *diagnosis)
 {
 	const struct swlbr_stacks_stats *stats = diagnosis->stats;
-	uint64_t bogus = stats->drops[SWLBR_DROP_RANGE_NEGATIVE] +
-			 stats->drops[SWLBR_DROP_RANGE_TOO_LONG];
+	uint64_t bogus =
+		stats->drops[SWLBR_DROP_RANGE_NEGATIVE] + stats->drops[SWLBR_DROP_RANGE_TOO_LONG];
 
 	if (stats->drops[SWLBR_DROP_RANGE_FILTERED])
 		tell(diagnosis, "filtered_branches",

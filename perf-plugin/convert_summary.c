@@ -74,8 +74,8 @@ static void print_binaries(const struct convert *convert, const struct swlbr_sta
 	struct swlbr_stacks_binary binary;
 
 	for (size_t i = 0; swlbr_stacks_get_binary(convert->stacks, i, &binary); i++) {
-		if (binary.entries && (convert->verbose ||
-				       percent(binary.entries, stats->branches_kept) >= 1))
+		if (binary.entries &&
+		    (convert->verbose || percent(binary.entries, stats->branches_kept) >= 1))
 			fprintf(stderr, "[   %5.1f %% in %s (%s) ]\n",
 				percent(binary.entries, stats->entries), binary.path,
 				match_name(binary.match));
@@ -99,7 +99,8 @@ static void print_text(const struct convert *convert, const struct totals *total
 		convert->nr_inputs == 1 ? "" : "s");
 	if (!stats->files)
 		return;
-	fprintf(stderr, "[   %llu samples, %llu with branch stacks; %llu entries, %.2f %% counted ]\n",
+	fprintf(stderr,
+		"[   %llu samples, %llu with branch stacks; %llu entries, %.2f %% counted ]\n",
 		(unsigned long long)stats->samples, (unsigned long long)stats->stacks,
 		(unsigned long long)stats->entries, percent(stats->branches_kept, stats->entries));
 	print_binaries(convert, stats);

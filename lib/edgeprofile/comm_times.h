@@ -22,8 +22,7 @@ struct swlbr_error *comm_times_add(struct comm_times *times, uint64_t time, pid_
 struct swlbr_error *comm_times_fork(struct comm_times *times, uint64_t time, pid_t tid,
 				    pid_t parent);
 /** Put all in order, to be asked for the names in @list. */
-struct swlbr_error *comm_times_finish(struct comm_times *times, const char *const *list,
-				      size_t nr);
+struct swlbr_error *comm_times_finish(struct comm_times *times, const char *const *list, size_t nr);
 /** Has the thread a listed name at that time? */
 bool comm_times_listed(const struct comm_times *times, uint64_t time, pid_t tid);
 void comm_times_clear(struct comm_times *times);

@@ -96,8 +96,8 @@ struct swlbr_error *swlbr_stacks_add(struct swlbr_stacks *stacks, enum swlbr_sou
 		entry->from = place_of(&entries[i].from);
 		entry->to = place_of(&entries[i].to);
 		entry->flags = entries[i].flags;
-		stats->drops[SWLBR_DROP_UNMAPPED] +=
-			entry->from == PLACE_NONE || entry->to == PLACE_NONE;
+		stats->drops[SWLBR_DROP_UNMAPPED] += entry->from == PLACE_NONE ||
+						     entry->to == PLACE_NONE;
 		kept++;
 	}
 	return stacks_count(stacks, source, true, kept);

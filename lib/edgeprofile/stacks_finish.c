@@ -80,8 +80,8 @@ static bool find_reference(struct stacks_binary *binary)
 static struct swlbr_error *find_kernel(const struct finishing *finishing,
 				       struct stacks_binary *binary)
 {
-	struct swlbr_error *error = swlbr_elf_find(finishing->finder, &binary->build_id, "vmlinux",
-						   &binary->found);
+	struct swlbr_error *error =
+		swlbr_elf_find(finishing->finder, &binary->build_id, "vmlinux", &binary->found);
 
 	if (error || !binary->found.elf || find_reference(binary))
 		return error;

@@ -52,9 +52,8 @@ static bool wants_event(const struct swlbr_stacks_filter *filter, const char *na
 {
 	if (!filter->nr_events)
 		return true;
-	return name &&
-	       (listed(name, strlen(name), filter->events, filter->nr_events) ||
-		listed(name, strcspn(name, ":"), filter->events, filter->nr_events));
+	return name && (listed(name, strlen(name), filter->events, filter->nr_events) ||
+			listed(name, strcspn(name, ":"), filter->events, filter->nr_events));
 }
 
 /*
@@ -154,7 +153,7 @@ static void recorded_id(const struct reading *reading, const char *path, struct 
 static bool is_anonymous(const char *path)
 {
 	static const char *const prefixes[] = {
-		"//anon", "/anon_hugepage", "/dev/zero", "/memfd:",  "/SYSV",
+		"//anon", "/anon_hugepage", "/dev/zero", "/memfd:",    "/SYSV",
 		"[heap]", "[stack",	    "[uprobes]", "anon_inode", "[anon",
 	};
 
@@ -286,8 +285,7 @@ static struct swlbr_error *read_sides(struct reading *reading)
 
 	swlbr_perfdata_rewind(reading->file, true);
 	for (;;) {
-		struct swlbr_error *error =
-			swlbr_perfdata_next(reading->file, &record, &end);
+		struct swlbr_error *error = swlbr_perfdata_next(reading->file, &record, &end);
 
 		if (error && error->code == SWLBR_ERROR_FORMAT) {
 			swlbr_error_destroy(error);
@@ -336,8 +334,8 @@ static bool passes(const struct reading *reading, const struct swlbr_record *rec
 {
 	const struct swlbr_stacks_filter *filter = &reading->stacks->filter;
 
-	return reading->events[record->sample.event].wanted &&
-	       record->time >= filter->time_begin && record->time <= filter->time_end &&
+	return reading->events[record->sample.event].wanted && record->time >= filter->time_begin &&
+	       record->time <= filter->time_end &&
 	       has_pid(filter->pids, filter->nr_pids, record->pid) &&
 	       has_pid(filter->tids, filter->nr_tids, record->tid) &&
 	       (!filter->nr_comms || comm_times_listed(&reading->comms, time, record->tid));
@@ -352,9 +350,8 @@ struct moment {
 static inline uint64_t place_at(const struct moment *moment, uint64_t address)
 {
 	if (is_kernel(address))
-		return moment->kernel
-			       ? image_place(moment->kernel, address, moment->kernel_time)
-			       : PLACE_NONE;
+		return moment->kernel ? image_place(moment->kernel, address, moment->kernel_time)
+				      : PLACE_NONE;
 	return moment->user ? image_place(moment->user, address, moment->user_time) : PLACE_NONE;
 }
 
@@ -446,8 +443,7 @@ static struct swlbr_error *read_samples(struct reading *reading)
 	reading->kernel = address_spaces_process(&reading->spaces, KERNEL_PID);
 	swlbr_perfdata_rewind(reading->file, false);
 	for (;;) {
-		struct swlbr_error *error =
-			swlbr_perfdata_next(reading->file, &record, &end);
+		struct swlbr_error *error = swlbr_perfdata_next(reading->file, &record, &end);
 
 		if (!error && !end && record.kind == SWLBR_RECORD_SAMPLE)
 			error = add_sample(reading, &record);

@@ -209,8 +209,8 @@ static struct swlbr_error *count_ranges(struct swlbr_stacks *stacks, enum swlbr_
 	for (size_t i = 0; i + 1 < nr; i++) {
 		uint64_t begin = entries[i + 1].to;
 
-		stacks->slots[i] = hash_slot(begin, (uint32_t)(entries[i].from - begin),
-					     table->log2);
+		stacks->slots[i] =
+			hash_slot(begin, (uint32_t)(entries[i].from - begin), table->log2);
 		__builtin_prefetch(&table->slots[stacks->slots[i]], 1);
 	}
 	for (size_t i = 0; i + 1 < nr; i++) {

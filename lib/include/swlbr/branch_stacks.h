@@ -23,13 +23,13 @@ struct swlbr_stacks;
 
 /** What is left out, each counted. */
 enum swlbr_stack_drop {
-	SWLBR_DROP_WRONG_PATH,	   /* entries taken by speculation that was undone */
-	SWLBR_DROP_REPEATED,	   /* newest entries that repeat the next with a long stride */
-	SWLBR_DROP_UNMAPPED,	   /* entries with an end in no known binary */
-	SWLBR_DROP_NO_ADDRESS,	   /* entries with an end at address 0: hidden, or not recorded */
-	SWLBR_DROP_RANGE_UNMAPPED, /* ranges with an end in no known binary */
-	SWLBR_DROP_RANGE_NEGATIVE, /* ranges that end before they begin */
-	SWLBR_DROP_RANGE_TOO_LONG, /* ranges of more than 1 MiB */
+	SWLBR_DROP_WRONG_PATH,	    /* entries taken by speculation that was undone */
+	SWLBR_DROP_REPEATED,	    /* newest entries that repeat the next with a long stride */
+	SWLBR_DROP_UNMAPPED,	    /* entries with an end in no known binary */
+	SWLBR_DROP_NO_ADDRESS,	    /* entries with an end at address 0: hidden, or not recorded */
+	SWLBR_DROP_RANGE_UNMAPPED,  /* ranges with an end in no known binary */
+	SWLBR_DROP_RANGE_NEGATIVE,  /* ranges that end before they begin */
+	SWLBR_DROP_RANGE_TOO_LONG,  /* ranges of more than 1 MiB */
 	SWLBR_DROP_RANGE_ELSEWHERE, /* ranges that end in another binary than they begin in */
 	SWLBR_DROP_RANGE_FILTERED,  /* stacks hold only some kinds of branches: no ranges */
 	SWLBR_DROPS,
@@ -42,24 +42,24 @@ const char *swlbr_stack_drop_text(enum swlbr_stack_drop drop);
 
 /** What was seen and what of it counts. */
 struct swlbr_stacks_stats {
-	uint64_t samples;	 /* of all events that pass the filters, swlbr tracepoints not */
-	uint64_t filtered;	 /* samples that do not pass */
-	uint64_t stacks;	 /* samples with a branch stack that is not empty */
-	uint64_t empty_stacks;	 /* samples with an empty one */
-	uint64_t call_stacks;	 /* samples with an LBR call stack, which has no taken branches */
-	uint64_t callchains;	 /* samples with a call chain */
-	uint64_t entries;	 /* of branch stacks */
-	uint64_t ranges;	 /* pairs of entries that follow each other */
-	uint64_t branches_kept;	 /* entries that are in the profile */
+	uint64_t samples;	/* of all events that pass the filters, swlbr tracepoints not */
+	uint64_t filtered;	/* samples that do not pass */
+	uint64_t stacks;	/* samples with a branch stack that is not empty */
+	uint64_t empty_stacks;	/* samples with an empty one */
+	uint64_t call_stacks;	/* samples with an LBR call stack, which has no taken branches */
+	uint64_t callchains;	/* samples with a call chain */
+	uint64_t entries;	/* of branch stacks */
+	uint64_t ranges;	/* pairs of entries that follow each other */
+	uint64_t branches_kept; /* entries that are in the profile */
 	uint64_t ranges_kept;
 	uint64_t kernel_unmapped; /* of the unmapped entries, those with an end in the kernel */
 	uint64_t drops[SWLBR_DROPS];
-	uint64_t lost;	    /* records or samples that the kernel lost */
-	uint64_t throttled; /* times that the kernel stopped an event */
-	uint64_t arcs;	    /* swlbr:arc rows */
+	uint64_t lost;	     /* records or samples that the kernel lost */
+	uint64_t throttled;  /* times that the kernel stopped an event */
+	uint64_t arcs;	     /* swlbr:arc rows */
 	unsigned int traces; /* bit n: a hardware trace of type n (SWLBR_TRACE_*) is there */
 	uint64_t files;
-	uint64_t damaged_files; /* of these, those that could be read only in part */
+	uint64_t damaged_files;	   /* of these, those that could be read only in part */
 	uint64_t unfinished_files; /* whose recorder was not ended properly */
 	char arch[32];		   /* uname -m of the last that told it */
 };
@@ -79,8 +79,8 @@ struct swlbr_stacks_binary {
 	const char *path;
 	struct swlbr_build_id build_id; /* as recorded; size 0: not recorded */
 	enum swlbr_elf_match match;
-	const char *file; /* what was found, or looked at in vain; NULL: nothing */
-	const char *why;  /* of one that could not be read */
+	const char *file;		/* what was found, or looked at in vain; NULL: nothing */
+	const char *why;		/* of one that could not be read */
 	struct swlbr_build_id other_id; /* of a file that has changed */
 	unsigned int machine;		/* EM_* of a file that was found, else 0 */
 	bool stripped;			/* the file that was found has no symbol table */
