@@ -6,8 +6,7 @@
 enum space_event_kind { EVENT_MAP, EVENT_FORK, EVENT_EXEC };
 
 struct space_event {
-	uint64_t time;
-	size_t order;
+	uint64_t time, order;
 	enum space_event_kind kind;
 	pid_t pid, parent;
 	uint64_t start, size, delta;
@@ -33,7 +32,7 @@ static struct swlbr_error *add_event(struct address_spaces *spaces, struct space
 		spaces->events = grown;
 		spaces->max_events = max;
 	}
-	event.order = spaces->nr_events;
+	event.order = spaces->next_order++;
 	spaces->events[spaces->nr_events++] = event;
 	return NULL;
 }
@@ -156,9 +155,9 @@ static struct swlbr_error *add_mapping(struct image *image, const struct mapping
 		image->mappings = grown;
 		image->max = max;
 	}
-	image->mappings[image->nr] = *mapping;
-	image->mappings[image->nr].order = image->nr;
-	image->nr++;
+	image->mappings[image->nr++] = *mapping;
+	image->last = &no_mapping;
+	image->dirty = true;
 	return NULL;
 }
 
@@ -213,6 +212,7 @@ static struct swlbr_error *apply(struct address_spaces *spaces, const struct spa
 						  .start = event->start,
 						  .size = event->size,
 						  .from_time = event->time,
+						  .order = event->order,
 						  .delta = event->delta,
 						  .hole = event->hole,
 					  });
@@ -269,39 +269,36 @@ static void find_safe_times(struct image *image)
 	}
 }
 
-static struct swlbr_error *finish_image(struct image *image)
+struct swlbr_error *image_prepare(struct address_spaces *spaces, struct image *image)
 {
-	uint64_t max_end = 0;
+	uint64_t max_end = 0, *ends = reallocarray(image->max_end, image->nr, sizeof(*ends));
 
-	if (!image->nr)
-		return NULL;
-	image->max_end = reallocarray(NULL, image->nr, sizeof(*image->max_end));
-	if (!image->max_end)
+	if (!ends)
 		return swlbr_error_no_memory();
+	image->max_end = ends;
 	qsort(image->mappings, image->nr, sizeof(*image->mappings), by_start);
 	for (size_t i = 0; i < image->nr; i++) {
 		uint64_t end = image->mappings[i].start + image->mappings[i].size;
 
 		max_end = end > max_end ? end : max_end;
-		image->max_end[i] = max_end;
+		ends[i] = max_end;
 	}
 	find_safe_times(image);
+	image->last = &no_mapping;
+	image->dirty = false;
+	spaces->work += image->nr;
 	return NULL;
 }
 
-struct swlbr_error *address_spaces_finish(struct address_spaces *spaces)
+struct swlbr_error *address_spaces_update(struct address_spaces *spaces)
 {
 	struct swlbr_error *error = NULL;
 
-	if (spaces->nr_events)
+	if (spaces->nr_events > 1)
 		qsort(spaces->events, spaces->nr_events, sizeof(*spaces->events), by_time);
 	for (size_t i = 0; !error && i < spaces->nr_events; i++)
 		error = apply(spaces, &spaces->events[i]);
-	for (struct image *image = spaces->images; image && !error; image = image->next)
-		error = finish_image(image);
-	free(spaces->events);
-	spaces->events = NULL;
-	spaces->nr_events = spaces->max_events = 0;
+	spaces->nr_events = 0;
 	return error;
 }
 

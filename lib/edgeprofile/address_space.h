@@ -10,9 +10,10 @@
 #include <swlbr/error.h>
 
 /*
- * What every process had mapped at what time. Records of a perf.data are not in the order of time
- * (each processor has its own buffer), so all mappings are gathered first, then put in order, and
- * only then asked.
+ * What every process had mapped at what time. Records of a perf.data need not be in the order of
+ * time (each processor has its own buffer): what is added is gathered, and put in order when
+ * address_spaces_update() is called. Nothing may be added afterwards that is older than what was
+ * added before.
  */
 
 /**
@@ -30,7 +31,7 @@ struct mapping {
 	uint64_t from_time;
 	uint64_t safe_time; /* for so long after from_time no other mapping overlaps it */
 	uint64_t delta;	    /* address + delta is the place */
-	size_t order;	    /* among those of the same time */
+	uint64_t order;	    /* among those of the same time */
 	bool hole;	    /* of no binary */
 };
 
@@ -40,9 +41,10 @@ struct image {
 	/* After a fork: as in @origin at time @origin_time, until it maps something itself. */
 	struct image *origin;
 	uint64_t origin_time;
-	struct mapping *mappings; /* by start address */
+	struct mapping *mappings; /* by start address, unless @dirty */
 	uint64_t *max_end;	  /* of the mappings up to and with this one */
 	size_t nr, max;
+	bool dirty;		    /* image_prepare() is needed */
 	const struct mapping *last; /* found last; never NULL */
 	struct image *next;	    /* all images */
 };
@@ -62,6 +64,8 @@ struct address_spaces {
 	unsigned int table_log2;
 	struct image *images;
 	size_t nr_inherited; /* mappings copied for forks */
+	uint64_t next_order;
+	uint64_t work; /* mappings that were put in order, each time counted */
 };
 
 /* The kernel's mappings are those of this pid. */
@@ -74,14 +78,17 @@ struct swlbr_error *address_spaces_fork(struct address_spaces *spaces, uint64_t 
 					pid_t parent);
 struct swlbr_error *address_spaces_exec(struct address_spaces *spaces, uint64_t time, pid_t pid);
 
-/** Put all in order. Nothing can be added afterwards. */
-struct swlbr_error *address_spaces_finish(struct address_spaces *spaces);
+/** Put in order what was added since the last time. */
+struct swlbr_error *address_spaces_update(struct address_spaces *spaces);
 
 /** NULL for a process without mappings. */
 struct process *address_spaces_process(const struct address_spaces *spaces, pid_t pid);
 
 /** What @process had mapped at @time, which changes to the time to ask the image for. */
 struct image *process_image(const struct process *process, uint64_t *time);
+
+/** Make an image that is dirty ready to be asked. */
+struct swlbr_error *image_prepare(struct address_spaces *spaces, struct image *image);
 
 /** The place of @address, or PLACE_NONE. */
 uint64_t image_find(struct image *image, uint64_t address, uint64_t time);

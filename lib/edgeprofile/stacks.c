@@ -48,8 +48,10 @@ void swlbr_stacks_destroy(struct swlbr_stacks *stacks)
 	if (!stacks)
 		return;
 	for (int source = 0; source < SWLBR_SOURCES; source++) {
-		free(stacks->branches[source].slots);
-		free(stacks->ranges[source].slots);
+		free(stacks->counts[source].branches.slots);
+		free(stacks->counts[source].ranges.slots);
+		free(stacks->total[source].branches.slots);
+		free(stacks->total[source].ranges.slots);
 	}
 	stacks_free_binaries(stacks);
 	free(stacks->spills);

@@ -63,11 +63,17 @@ struct stacks_binary {
 	uint64_t base;	/* of the kernel and modules: what to add to an offset */
 };
 
+/** What was counted of one source. */
+struct stacks_counts {
+	struct branch_table branches;
+	struct range_table ranges;
+};
+
 struct swlbr_stacks {
 	struct swlbr_stacks_filter filter;
 	struct swlbr_stacks_stats stats;
-	struct branch_table branches[SWLBR_SOURCES];
-	struct range_table ranges[SWLBR_SOURCES];
+	/* Of the file being read, which may have to be read anew; and of those before. */
+	struct stacks_counts counts[SWLBR_SOURCES], total[SWLBR_SOURCES];
 	struct stacks_spill *spills;
 	size_t nr_spills;
 	struct stacks_binary *binaries;
@@ -87,6 +93,11 @@ struct swlbr_error *range_table_reserve(struct range_table *table, size_t more);
 /** Count the @nr entries of stacks->entries, which are newest first. */
 struct swlbr_error *stacks_count(struct swlbr_stacks *stacks, enum swlbr_source source,
 				 bool with_ranges, size_t nr);
+
+/** Throw away what is in stacks->counts. */
+void stacks_clear_counts(struct swlbr_stacks *stacks);
+/** Move what is in stacks->counts to stacks->total. */
+struct swlbr_error *stacks_add_counts(struct swlbr_stacks *stacks);
 
 /* stacks_binaries.c */
 

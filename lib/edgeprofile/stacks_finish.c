@@ -24,7 +24,7 @@ static uint32_t binary_of(uint64_t place)
 static void count_entries(struct swlbr_stacks *stacks)
 {
 	for (int source = 0; source < SWLBR_SOURCES; source++) {
-		const struct branch_table *table = &stacks->branches[source];
+		const struct branch_table *table = &stacks->total[source].branches;
 
 		for (size_t i = 0; table->slots && i < (size_t)1 << table->log2; i++) {
 			if (table->slots[i].from != PLACE_NONE)
@@ -45,8 +45,8 @@ static bool *find_used(const struct swlbr_stacks *stacks)
 	bool *used = calloc(stacks->nr_binaries ? stacks->nr_binaries : 1, sizeof(*used));
 
 	for (int source = 0; used && source < SWLBR_SOURCES; source++) {
-		const struct branch_table *branches = &stacks->branches[source];
-		const struct range_table *ranges = &stacks->ranges[source];
+		const struct branch_table *branches = &stacks->total[source].branches;
+		const struct range_table *ranges = &stacks->total[source].ranges;
 
 		for (size_t i = 0; branches->slots && i < (size_t)1 << branches->log2; i++) {
 			if (branches->slots[i].from == PLACE_NONE)
@@ -216,8 +216,8 @@ static struct swlbr_error *add_range(struct finishing *finishing, enum swlbr_sou
 
 static struct swlbr_error *add_tables(struct finishing *finishing, enum swlbr_source source)
 {
-	const struct branch_table *branches = &finishing->stacks->branches[source];
-	const struct range_table *ranges = &finishing->stacks->ranges[source];
+	const struct branch_table *branches = &finishing->stacks->total[source].branches;
+	const struct range_table *ranges = &finishing->stacks->total[source].ranges;
 	struct swlbr_error *error = NULL;
 
 	for (size_t i = 0; branches->slots && !error && i < (size_t)1 << branches->log2; i++) {
@@ -253,11 +253,14 @@ struct swlbr_error *swlbr_stacks_finish(struct swlbr_stacks *stacks,
 					struct swlbr_edge_profile *profile)
 {
 	struct finishing finishing = { stacks, finder, profile };
-	bool *used = find_used(stacks);
-	struct swlbr_error *error = used ? NULL : swlbr_error_no_memory();
+	struct swlbr_error *error = stacks_add_counts(stacks);
+	bool *used = NULL;
 
-	if (!error)
+	if (!error) {
 		count_entries(stacks);
+		used = find_used(stacks);
+		error = used ? NULL : swlbr_error_no_memory();
+	}
 	for (size_t i = 0; !error && i < stacks->nr_binaries; i++) {
 		stacks->binaries[i].found.match = SWLBR_ELF_MISSING;
 		if (used[i])

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * The branch stacks of a perf.data. The file is read twice: first, passing over the samples, for
- * what processes mapped and when, then for the stacks.
+ * The branch stacks of a perf.data. Records need not be in the order of time: a sample may come
+ * before the mapping that it is in. So the file is read twice, first, passing over the samples, for
+ * what processes mapped and when, then for the stacks. But many files are in order, and once is
+ * enough: it is tried so first, and begun anew at the first record of a task that comes too late.
  */
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -26,7 +28,8 @@ struct reading {
 	size_t nr_events;
 	struct swlbr_perfdata_binary *ids; /* of the BUILD_ID feature, by path */
 	size_t nr_ids;
-	bool by_time; /* records tell their time; else their order in the file is taken for it */
+	bool by_time;	 /* records tell their time; else their order in the file is taken for it */
+	uint64_t newest; /* time of the records so far */
 	/* Of the last sample. */
 	pid_t pid;
 	struct process *process, *kernel;
@@ -277,34 +280,6 @@ static struct swlbr_error *add_side_record(struct reading *reading,
 	}
 }
 
-/* Damage is left for the second reading to tell. */
-static struct swlbr_error *read_sides(struct reading *reading)
-{
-	struct swlbr_record record;
-	bool first = true, end;
-
-	swlbr_perfdata_rewind(reading->file, true);
-	for (;;) {
-		struct swlbr_error *error = swlbr_perfdata_next(reading->file, &record, &end);
-
-		if (error && error->code == SWLBR_ERROR_FORMAT) {
-			swlbr_error_destroy(error);
-			return NULL;
-		}
-		if (error || end)
-			return error;
-		if (record.kind == SWLBR_RECORD_OTHER)
-			continue;
-		if (first) { /* in a pipe, events have now been told */
-			reading->by_time = all_have_time(reading->file);
-			first = false;
-		}
-		error = add_side_record(reading, &record);
-		if (error)
-			return error;
-	}
-}
-
 /* What was written through a pipe tells of events and binaries between the records. */
 static struct swlbr_error *read_pipe(struct swlbr_perfdata *file)
 {
@@ -395,6 +370,7 @@ static struct swlbr_error *add_stack(struct reading *reading, const struct swlbr
 	const struct event_use *event = &reading->events[record->sample.event];
 	struct moment moment = { .user_time = time, .kernel_time = time };
 	struct swlbr_stacks *stacks = reading->stacks;
+	struct swlbr_error *error = NULL;
 	size_t nr = record->sample.nr;
 
 	stacks->stats.stacks++;
@@ -407,6 +383,12 @@ static struct swlbr_error *add_stack(struct reading *reading, const struct swlbr
 		moment.user = process_image(reading->process, &moment.user_time);
 	if (reading->kernel)
 		moment.kernel = process_image(reading->kernel, &moment.kernel_time);
+	if (moment.user && moment.user->dirty)
+		error = image_prepare(&reading->spaces, moment.user);
+	if (!error && moment.kernel && moment.kernel->dirty)
+		error = image_prepare(&reading->spaces, moment.kernel);
+	if (error)
+		return error;
 	nr = place_stack(stacks, &moment, record->sample.stack, nr < MAX_STACK ? nr : MAX_STACK);
 	return stacks_count(stacks, event->source, event->with_ranges, nr);
 }
@@ -435,6 +417,27 @@ static struct swlbr_error *add_sample(struct reading *reading, const struct swlb
 	return add_stack(reading, record, time);
 }
 
+/* Damage is left for the second reading to tell. */
+static struct swlbr_error *read_sides(struct reading *reading)
+{
+	struct swlbr_record record;
+	bool end;
+
+	swlbr_perfdata_rewind(reading->file, true);
+	for (;;) {
+		struct swlbr_error *error = swlbr_perfdata_next(reading->file, &record, &end);
+
+		if (error && error->code == SWLBR_ERROR_FORMAT) {
+			swlbr_error_destroy(error);
+			return NULL;
+		}
+		if (!error && !end)
+			error = add_side_record(reading, &record);
+		if (error || end)
+			return error;
+	}
+}
+
 static struct swlbr_error *read_samples(struct reading *reading)
 {
 	struct swlbr_record record;
@@ -452,26 +455,121 @@ static struct swlbr_error *read_samples(struct reading *reading)
 	}
 }
 
+static struct swlbr_error *read_twice(struct reading *reading)
+{
+	const struct swlbr_stacks_filter *filter = &reading->stacks->filter;
+	struct swlbr_error *error = read_sides(reading);
+
+	if (!error)
+		error = address_spaces_update(&reading->spaces);
+	if (!error)
+		error = comm_times_finish(&reading->comms, filter->comms, filter->nr_comms);
+	return error ? error : read_samples(reading);
+}
+
+/* Work that a file in order does not make: many mappings between samples. */
+#define MAX_WORK (16 * 1024 * 1024)
+
+/* A record of a task, in a file that is in order up to it. */
+static struct swlbr_error *add_in_order(struct reading *reading, const struct swlbr_record *record,
+					uint64_t time)
+{
+	struct swlbr_error *error = add_side_record(reading, record);
+
+	reading->newest = time;
+	if (!error)
+		error = address_spaces_update(&reading->spaces);
+	reading->process = NULL; /* it may be a new one */
+	reading->kernel = address_spaces_process(&reading->spaces, KERNEL_PID);
+	return error;
+}
+
+/* @in_order_ret: false if it was not, and has to be read anew. */
+static struct swlbr_error *read_in_order(struct reading *reading, bool *in_order_ret)
+{
+	struct swlbr_record record;
+	bool end;
+
+	swlbr_perfdata_rewind(reading->file, false);
+	for (;;) {
+		struct swlbr_error *error = swlbr_perfdata_next(reading->file, &record, &end);
+		uint64_t time = reading->by_time ? record.time : record.offset;
+
+		if (error || end)
+			return error;
+		switch (record.kind) {
+		case SWLBR_RECORD_SAMPLE:
+			if (time > reading->newest)
+				reading->newest = time;
+			error = add_sample(reading, &record);
+			break;
+		case SWLBR_RECORD_MMAP2:
+		case SWLBR_RECORD_COMM:
+		case SWLBR_RECORD_FORK:
+			*in_order_ret = time >= reading->newest && reading->spaces.work < MAX_WORK;
+			if (!*in_order_ret)
+				return NULL;
+			error = add_in_order(reading, &record, time);
+			break;
+		default:
+			error = add_side_record(reading, &record);
+		}
+		if (error)
+			return error;
+	}
+}
+
+static void begin_anew(struct reading *reading, const struct swlbr_stacks_stats *stats,
+		       size_t nr_spills)
+{
+	struct swlbr_stacks *stacks = reading->stacks;
+
+	stacks_clear_counts(stacks);
+	stacks->stats = *stats;
+	stacks->nr_spills = nr_spills;
+	address_spaces_clear(&reading->spaces);
+	reading->process = reading->kernel = NULL;
+}
+
+static struct swlbr_error *read_file(struct reading *reading)
+{
+	struct swlbr_stacks *stacks = reading->stacks;
+	struct swlbr_stacks_stats stats = stacks->stats;
+	size_t nr_spills = stacks->nr_spills;
+	struct swlbr_error *error;
+	bool in_order = true;
+
+	/* Names of threads are asked by time, too. */
+	if (stacks->filter.nr_comms)
+		return read_twice(reading);
+	error = read_in_order(reading, &in_order);
+	if (in_order)
+		return error;
+	begin_anew(reading, &stats, nr_spills);
+	return read_twice(reading);
+}
+
 struct swlbr_error *swlbr_stacks_read(struct swlbr_stacks *stacks, struct swlbr_perfdata *file)
 {
 	struct reading reading = { .stacks = stacks, .file = file };
-	struct swlbr_error *error;
+	struct swlbr_error *error, *merge_error;
 
 	stacks->stats.files++;
 	error = read_pipe(file);
 	if (!error)
 		error = find_ids(&reading);
 	if (!error)
-		error = read_sides(&reading);
-	if (!error)
-		error = address_spaces_finish(&reading.spaces);
-	if (!error)
-		error = comm_times_finish(&reading.comms, stacks->filter.comms,
-					  stacks->filter.nr_comms);
-	if (!error)
 		error = find_events(&reading);
+	reading.by_time = all_have_time(file);
 	if (!error)
-		error = read_samples(&reading);
+		error = read_file(&reading);
+	if (!error || error->code == SWLBR_ERROR_FORMAT) {
+		merge_error = stacks_add_counts(stacks);
+		if (merge_error) {
+			swlbr_error_destroy(error);
+			error = merge_error;
+		}
+	}
 	stacks->stats.unfinished_files += swlbr_perfdata_unfinished(file);
 	if (swlbr_perfdata_arch(file))
 		snprintf(stacks->stats.arch, sizeof(stacks->stats.arch), "%s",
