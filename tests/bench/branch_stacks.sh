@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# What it costs to make an edge profile of branch stacks: of walks over the branches of a small
+# program ("walk"), and of 20 binaries in 50 processes with 300,000 distinct edges ("many"). Beside
+# it the least that it can cost, a loop over the file with two hash tables; and others' tools.
+#   SAMPLES (1000000), PEERS=no: without others' tools, which take minutes
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+BUILD=${BUILD:-$PWD/build}
+swlbr=$BUILD/perf-swlbr
+samples=${SAMPLES:-1000000}
+hw=$PWD/../shared/hw
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+here=$PWD/tests/bench
+CC=${CC:-gcc}
+
+[ -f "$hw/test.lbr.zst" ] || { echo "skip branch_stacks: ../shared/hw is not there"; exit 0; }
+$CC -O2 -o "$scratch/generate" "$here/stacks_generate.c" &&
+	$CC -O2 -o "$scratch/floor" "$here/stacks_floor.c" &&
+	$CC -O2 -std=gnu11 -Ilib/include -o "$scratch/aggregate" "$here/stacks_aggregate.c" \
+		-L"$BUILD" -Wl,-rpath,"$BUILD" -lswlbr || { echo "FAIL build"; exit 1; }
+cd "$scratch" || exit 1
+
+# A program for the walks: functions of single-byte instructions where test.lbr's program was, so
+# that every address is one of an instruction.
+{
+	echo '.text'
+	for ((i = 0; i < 144; i++)); do
+		printf '.globl f%d\n.type f%d,@function\nf%d:\n' $i $i $i
+		for ((j = 0; j < 255; j++)); do echo nop; done
+		printf 'ret\n.size f%d,.-f%d\n' $i $i
+	done
+	printf '.globl _start\n_start: ret\n'
+} >program.s
+$CC -g -c -o program.o program.s && ld -Ttext=0x401000 -o program program.o || exit 1
+zstd -dqf -o test.lbr "$hw/test.lbr.zst"
+"$swlbr" convert -q -i test.lbr -f arcs -o all.arcs 2>/dev/null || { echo "FAIL test.lbr"; exit 1; }
+awk -F'\t' '$2 ~ /test.binary$/ && $4 !~ /:/' all.arcs >walk.arcs
+./generate walk walk.arcs "$PWD/program" "$samples" walk.data
+./generate many "$samples" many.data
+
+# best NAME COMMAND…: the least of five; prints the command's own first number
+best()
+{
+	for _ in 1 2 3 4 5; do "$@"; done | sort -n | head -1 | cut -d' ' -f1
+}
+
+# cost COMMAND…: processor seconds, and kilobytes at most
+cost()
+{
+	/usr/bin/time -f '%U %S %M' -o time.out "$@" >cost.out 2>&1 || { tail -1 cost.out >&2; return 1; }
+	tail -1 time.out | awk '{ print $1 + $2, $3 }'
+}
+
+for kind in walk many; do
+	aggregate=$(best ./aggregate $kind.data)
+	floor=$(best ./floor $kind.data)
+	echo "$kind $samples $aggregate $floor" | awk '{
+		printf "%s: %.1f M entries/s counted; %.2f times the bare loop (%.3f s, %.3f s)\n",
+			$1, $2 * 32 / $3 / 1e6, $3 / $4, $3, $4 }'
+	"$swlbr" convert -q -i $kind.data -f arcs -o $kind.out program 2>err || cat err
+	set -- $(cost "$swlbr" convert -q -i $kind.data -f arcs -o $kind.out program)
+	ours=$1
+	echo "$kind: convert -f arcs: $1 s, $2 KB, $(wc -l <$kind.out) edges"
+	eval "ours_$kind=$ours"
+done
+"$swlbr" convert --list-formats | grep -q '^llvm-sample ' &&
+	cost "$swlbr" convert -q -i walk.data -f llvm-sample -o walk.sample program |
+	awk '{ print "walk: convert -f llvm-sample: " $1 " s, " $2 " KB" }'
+
+# Four times the file: four times the time, the same memory.
+rm -f many.data
+./generate walk walk.arcs "$PWD/program" $((4 * samples)) four.data
+set -- $(cost "$swlbr" convert -q -i four.data -f arcs -o four.arcs program)
+echo "four times walk: $1 s, $2 KB ($(echo "$1 $ours_walk" | awk '{ printf "%.1f", $1 / $2 }') times the time)"
+rm -f four.data
+echo "ok branch_stacks"
+[ "${PEERS-}" != no ] || exit 0
+
+peer()
+{
+	local name=$1
+
+	shift
+	command -v "$1" >/dev/null || { echo "skip $name is not installed"; return; }
+	cost timeout 900 "$@" | awk -v name="$name" -v ours="$ours_walk" '{
+		printf "%s: %s s, %s KB: %.1f times ours\n", name, $1, $2, $1 / ours }'
+}
+peer llvm-profgen llvm-profgen-19 --binary=program --perfdata=walk.data --output=out.profgen
+peer perf2bolt /usr/lib/llvm-19/bin/perf2bolt -p walk.data -o out.fdata program
+peer create_llvm_prof create_llvm_prof --binary=program --profile=walk.data --out=out.llvm_prof
+peer "perf script" perf script -i walk.data -F ip,brstack
