@@ -182,7 +182,8 @@ static void test_round_trip(size_t nr)
 		      !strcmp(swlbr_perfdata_event_name(file, 1), "swlbr:counters") &&
 		      !strcmp(swlbr_perfdata_event_name(file, 2), "swlbr:value") &&
 		      !strcmp(swlbr_perfdata_event_name(file, 3), "swlbr:lost") &&
-		      !swlbr_perfdata_event_name(file, 4),
+		      !strcmp(swlbr_perfdata_event_name(file, 4), "swlbr:arc") &&
+		      !swlbr_perfdata_event_name(file, 5),
 	      "events have perf's names");
 	check_tasks(file);
 	check_rows(file, nr);
