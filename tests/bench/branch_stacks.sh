@@ -26,14 +26,14 @@ cd "$scratch" || exit 1
 # that every address is one of an instruction.
 {
 	echo '.text'
-	for ((i = 0; i < 144; i++)); do
+	for ((i = 0; i < 158; i++)); do
 		printf '.globl f%d\n.type f%d,@function\nf%d:\n' $i $i $i
 		for ((j = 0; j < 255; j++)); do echo nop; done
 		printf 'ret\n.size f%d,.-f%d\n' $i $i
 	done
 	printf '.globl _start\n_start: ret\n'
 } >program.s
-$CC -g -c -o program.o program.s && ld -Ttext=0x401000 -o program program.o || exit 1
+$CC -g -c -o program.o program.s && ld -z noseparate-code -Ttext=0x400200 -o program program.o || exit 1
 zstd -dqf -o test.lbr "$hw/test.lbr.zst"
 "$swlbr" convert -q -i test.lbr -f arcs -o all.arcs 2>/dev/null || { echo "FAIL test.lbr"; exit 1; }
 awk -F'\t' '$2 ~ /test.binary$/ && $4 !~ /:/' all.arcs >walk.arcs

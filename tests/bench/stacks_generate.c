@@ -96,11 +96,12 @@ static void put_comm(uint32_t pid, const char *name)
 {
 	uint32_t ids[2] = { pid, pid };
 	char comm[16] = { 0 };
+	size_t padded = (strlen(name) + 8) & ~(size_t)7;
 
 	strncpy(comm, name, sizeof(comm) - 1);
-	put_record_header(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, 8 + 8 + 16 + 16);
+	put_record_header(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, 8 + 8 + padded + 16);
 	put(ids, sizeof(ids));
-	put(comm, sizeof(comm));
+	put(comm, padded);
 	put_sample_id(pid, 0);
 }
 
