@@ -97,11 +97,11 @@ static void show_summary(const struct record *record, const struct recorder_summ
 	if (record->quiet)
 		return;
 	fprintf(stderr,
-		"[ perf swlbr record: Captured and wrote %.3f MB %s (%llu processes, %llu images of %llu binaries, %llu increments%s) ]\n",
+		"[ perf swlbr record: Captured and wrote %.3f MB %s (%llu processes, %llu images of %llu binaries, %llu increments%s, %llu branch stacks) ]\n",
 		(double)summary->bytes / 1e6, record->options.output,
 		(unsigned long long)summary->processes, (unsigned long long)summary->images,
 		(unsigned long long)summary->binaries, (unsigned long long)summary->executions,
-		summary->lost ? ", some lost" : "");
+		summary->lost ? ", some lost" : "", (unsigned long long)summary->stacks);
 	if (record->verbose)
 		show_cost(summary);
 }
@@ -298,6 +298,8 @@ int cmd_record(int argc, char **argv)
 	}
 	if (!record.quiet && isatty(STDERR_FILENO))
 		record.options.progress = show_progress;
+	record.options.period = record.emulate.period;
+	record.options.depth = record.emulate.options.depth ? record.emulate.options.depth : 32;
 	check_profile_pattern();
 	error = recorder_run(&record.options, &summary);
 	if (progress_shown)

@@ -100,7 +100,6 @@ int record_emulate_option(struct record_emulate *emulate, int option, const char
 			return 0;
 		return 1 + cmd_usage_error("record", "--emulate=%s: lbr or counts", text);
 	case 'c':
-		emulate->other_option = "-c";
 		if (parse_period(emulate, text))
 			return 0;
 		return 1 + cmd_usage_error("record", "-c %s: not a number of branches", text);
@@ -113,7 +112,6 @@ int record_emulate_option(struct record_emulate *emulate, int option, const char
 				   "-j %s: kinds are any, any_call, any_ret, ind_call, cond and u",
 				   text);
 	case RECORD_OPTION_DEPTH:
-		emulate->other_option = "--depth";
 		if (parse_depth(emulate, text))
 			return 0;
 		return 1 + cmd_usage_error("record", "--depth %s: not 8 to 64", text);

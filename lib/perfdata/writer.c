@@ -257,6 +257,18 @@ struct swlbr_error *swlbr_perfdata_write_round(struct swlbr_perfdata_writer *wri
 	return swlbr_writer_end(writer);
 }
 
+struct swlbr_error *swlbr_perfdata_writer_set_period(struct swlbr_perfdata_writer *writer,
+						     uint64_t period)
+{
+	struct perf_event_attr *attr = &writer->attrs[EVENT_BRANCHES];
+
+	attr->sample_period = period;
+	return swlbr_outfile_pwrite(writer->file,
+				    writer->header.attrs.offset +
+					    offsetof(struct perf_event_attr, sample_period),
+				    &attr->sample_period, sizeof(attr->sample_period));
+}
+
 void swlbr_writer_event_name(const struct swlbr_perfdata_writer *writer, enum writer_event event,
 			     char name[32])
 {

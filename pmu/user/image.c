@@ -63,7 +63,10 @@ static struct swlbr_error *read_elf(struct image *image, int fd)
 	image->build_id = *swlbr_elf_build_id(elf);
 	span_segments(image, elf);
 	error = swlbr_counters_locate(elf, &image->counters);
-	swlbr_elf_close(elf);
+	if (error)
+		swlbr_elf_close(elf);
+	else
+		image->elf = elf;
 	if (!error || error->code == SWLBR_ERROR_NO_MEMORY)
 		return error;
 	if (error->code != SWLBR_ERROR_NOT_INSTRUMENTED)
@@ -146,6 +149,7 @@ void image_cache_deinit(struct image_cache *cache)
 
 		cache->images = image->next;
 		swlbr_counters_destroy(image->counters);
+		swlbr_elf_close(image->elf);
 		free(image->refusal);
 		free(image->path);
 		free(image);

@@ -22,6 +22,8 @@ struct image {
 	bool refusal_told;
 	uint64_t first_vaddr, end_vaddr, first_offset; /* page aligned span of the segments */
 	bool recorded;				       /* rows of it are in the file */
+	struct swlbr_elf *elf; /* kept open where there are counters, for its branch map */
+	bool no_map;	       /* its branches cannot be told */
 };
 
 struct image_cache {

@@ -9,6 +9,7 @@
 #include "memory.h"
 #include "profile/llvm_profile_format.h"
 #include "remote.h"
+#include "stacks.h"
 
 #define BLOCK_SIZE (COUNTERS_PER_BLOCK * 8)
 /* Blocks that are read at once. */
@@ -33,6 +34,7 @@ static void area_destroy(struct area *area)
 {
 	counter_copy_deinit(&area->base);
 	counter_copy_deinit(&area->last);
+	history_deinit(&area->history);
 	value_lists_deinit(&area->base_values);
 	value_lists_deinit(&area->last_values);
 	free(area);
@@ -61,6 +63,7 @@ static struct swlbr_error *area_create(struct image *image, uint64_t load_bias, 
 		return swlbr_error_no_memory();
 	area->image = image;
 	area->load_bias = load_bias;
+	history_begin(&area->history, session_now());
 	error = counter_copy_init(&area->base, image->counters->nr_counters);
 	if (!error)
 		error = counter_copy_init(&area->last, image->counters->nr_counters);
@@ -115,9 +118,13 @@ static struct swlbr_error *read_blocks(struct area *area, pid_t tid, int pagemap
 	}
 	for (size_t i = 0; i < nr && left; i++) {
 		size_t some = left < COUNTERS_PER_BLOCK ? left : COUNTERS_PER_BLOCK;
-		struct swlbr_error *error = counter_copy_store(
-			&area->last, first + i, buffer + i * COUNTERS_PER_BLOCK, some);
+		const uint64_t *now = buffer + i * COUNTERS_PER_BLOCK;
+		struct swlbr_error *error =
+			history_grow(&area->history, (first + i) * COUNTERS_PER_BLOCK,
+				     counter_copy_block(&area->last, first + i), now, some);
 
+		if (!error)
+			error = counter_copy_store(&area->last, first + i, now, some);
 		if (error)
 			return error;
 		left -= some;
@@ -164,7 +171,7 @@ static struct swlbr_error *area_snapshot(struct session *session, struct area *a
 	area->last_time = session_now();
 	area->sweep = 0;
 	session->summary->snapshots++;
-	return NULL;
+	return history_end_interval(&area->history, area->last_time);
 }
 
 static struct swlbr_error *area_inherit(struct session *session, struct area *area, pid_t pid,
@@ -174,6 +181,7 @@ static struct swlbr_error *area_inherit(struct session *session, struct area *ar
 
 	if (!error)
 		error = counter_copy_assign(&area->base, &area->last);
+	history_begin(&area->history, session_now());
 	if (!error) {
 		area->base_values = area->last_values;
 		area->last_values = (struct value_lists){ 0 };
@@ -474,6 +482,7 @@ struct swlbr_error *memory_sweep(struct session *session, struct memory *memory,
 		area->sweep = 0;
 		area->last_time = session_now();
 		session->summary->snapshots++;
+		error = history_end_interval(&area->history, area->last_time);
 	}
 	return error;
 }
@@ -569,7 +578,12 @@ static struct swlbr_error *area_finish(struct session *session, struct area *are
 		session->summary->binaries++;
 	}
 	error = write_counters(session, area, &when);
-	return error ? error : write_values(session, area, &when);
+	if (!error)
+		error = write_values(session, area, &when);
+	if (!error)
+		error = stacks_keep(session, area->image, pid, area->load_bias, &area->base,
+				    &area->last, &area->history);
+	return error;
 }
 
 static bool area_inside(const struct area *area, uint64_t start, uint64_t end)

@@ -7,6 +7,7 @@
 #define SWLBR_USER_MEMORY_H
 
 #include "counter_copy.h"
+#include "history.h"
 #include "session.h"
 #include "value_lists.h"
 
@@ -16,10 +17,11 @@ struct area {
 	uint64_t load_bias;
 	struct counter_copy base, last;
 	struct value_lists base_values, last_values;
-	uint64_t last_time; /* ns, of the last whole snapshot; 0: none */
-	size_t sweep;	    /* the next block of the snapshot under way */
-	uint64_t moved;	    /* address of the counters in continuous mode, where no symbol tells */
-	bool seen;	    /* in the scan under way */
+	struct history history; /* from base to last */
+	uint64_t last_time;	/* ns, of the last whole snapshot; 0: none */
+	size_t sweep;		/* the next block of the snapshot under way */
+	uint64_t moved; /* address of the counters in continuous mode, where no symbol tells */
+	bool seen;	/* in the scan under way */
 };
 
 struct known_map {

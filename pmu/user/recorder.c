@@ -14,6 +14,7 @@
 
 #include "exec_filter.h"
 #include "launch.h"
+#include "stacks.h"
 #include "tracer.h"
 
 #define PROGRESS_INTERVAL 250000000ULL /* ns */
@@ -235,6 +236,10 @@ struct swlbr_error *recorder_run(const struct recorder_options *options,
 	summary->end = session_now();
 	if (!error)
 		error = check_result(&recorder);
+	if (!error)
+		error = stacks_write(&recorder.tracer.session);
+	stacks_deinit(&recorder.tracer.session.stacks);
+	summary->end = session_now();
 	summary->bytes = swlbr_perfdata_writer_size(recorder.tracer.session.writer);
 	if (error)
 		swlbr_perfdata_writer_discard(recorder.tracer.session.writer);

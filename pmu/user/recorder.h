@@ -17,6 +17,8 @@ struct recorder_options {
 	const char *output;
 	struct swlbr_perfdata_info info;
 	double frequency;     /* snapshots per second */
+	uint64_t period;      /* taken branches a stack stands for; 0: about 20,000 stacks a file */
+	unsigned int depth;   /* branches of a stack, up to RECORDER_MAX_DEPTH */
 	char *const *command; /* argv of the program to run, or NULL */
 	const pid_t *pids;    /* else the processes to attach to */
 	size_t nr_pids;
@@ -25,6 +27,7 @@ struct recorder_options {
 };
 
 #define RECORDER_MAX_NOTES 16
+#define RECORDER_MAX_DEPTH 64
 
 struct recorder_summary {
 	uint64_t start, end; /* ns */
@@ -32,6 +35,7 @@ struct recorder_summary {
 	uint64_t processes, images, binaries, snapshots;
 	uint64_t live;	     /* processes being recorded now */
 	uint64_t executions; /* sum of all counters, saturating */
+	uint64_t stacks;     /* branch stacks written */
 	uint64_t bytes;	     /* of the output */
 	bool child_ended;
 	int child_status;		/* as wait() gives it */

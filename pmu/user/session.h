@@ -7,12 +7,14 @@
 
 #include "image.h"
 #include "recorder.h"
+#include "stacks_list.h"
 
 struct session {
 	const struct recorder_options *options;
 	struct recorder_summary *summary;
 	struct swlbr_perfdata_writer *writer;
 	struct image_cache images;
+	struct stacks stacks;
 };
 
 /* CLOCK_MONOTONIC, ns. */

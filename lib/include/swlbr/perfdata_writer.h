@@ -132,6 +132,10 @@ struct swlbr_error *swlbr_perfdata_write_stack(struct swlbr_perfdata_writer *wri
  */
 struct swlbr_error *swlbr_perfdata_write_round(struct swlbr_perfdata_writer *writer);
 
+/** Set attr.sample_period of event 0: the taken branches that a stack stands for. */
+struct swlbr_error *swlbr_perfdata_writer_set_period(struct swlbr_perfdata_writer *writer,
+						     uint64_t period);
+
 /** Bytes written so far. */
 uint64_t swlbr_perfdata_writer_size(const struct swlbr_perfdata_writer *writer);
 
