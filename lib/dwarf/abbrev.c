@@ -106,6 +106,9 @@ static struct swlbr_error *read_table(const struct dw_unit *unit, struct dw_abbr
 	struct swlbr_error *error = NULL;
 
 	abbrevs->dense = true;
+	abbrevs->specs = malloc(sizeof(*abbrevs->specs)); /* there even if no entry has one */
+	if (!abbrevs->specs)
+		return swlbr_error_no_memory();
 	dw_skip(&reader, unit->abbrev_offset);
 	while (!error) {
 		struct dw_abbrev abbrev = { .code = dw_uleb(&reader) };

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -88,11 +89,16 @@ static struct swlbr_error *try_path(char *path, const struct wanted *wanted, str
 {
 	struct swlbr_error *error = NULL;
 	struct dw_file *file = NULL;
+	struct stat status;
 	int fd;
 
 	if (!path)
 		return swlbr_error_no_memory();
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd >= 0 && (fstat(fd, &status) || !S_ISREG(status.st_mode))) {
+		close(fd);
+		fd = -1;
+	}
 	if (fd >= 0 &&
 	    ((wanted->build_id_size && has_build_id(fd, wanted->build_id, wanted->build_id_size)) ||
 	     (wanted->has_checksum && has_checksum(fd, wanted->checksum))))

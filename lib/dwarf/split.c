@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "split.h"
@@ -115,10 +116,11 @@ static struct swlbr_error *open_file(struct dw_split *split, const char *path, s
 {
 	struct dw_file **grown;
 	struct swlbr_error *error;
+	struct stat status;
 	int fd;
 
-	for (size_t i = 0; i < split->nr;
-	     i++) { /* of several units, as with link-time optimization */
+	/* One file has several units after link-time optimization. */
+	for (size_t i = 0; i < split->nr; i++) {
 		if (!strcmp(split->files[i]->path, path)) {
 			*ret = split->files[i];
 			return NULL;
@@ -129,6 +131,11 @@ static struct swlbr_error *open_file(struct dw_split *split, const char *path, s
 	if (fd < 0)
 		return errno == ENOENT || errno == ENOTDIR ? NULL
 							   : swlbr_error_errno(errno, "%s", path);
+	/* The name comes from a file, and could be that of a device. */
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode)) {
+		close(fd);
+		return NULL;
+	}
 	grown = reallocarray(split->files, split->nr + 1, sizeof(*grown));
 	if (!grown) {
 		close(fd);
