@@ -11,6 +11,7 @@
 /* One subcommand of `perf swlbr`; argv[0] is its name. Returns the exit status. */
 int cmd_record(int argc, char **argv);
 int cmd_map(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
 int cmd_cflags(int argc, char **argv);
 

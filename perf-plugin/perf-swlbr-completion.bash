@@ -58,6 +58,8 @@ _perf_swlbr_words()
 		COMPREPLY=($(compgen -W "-i --input -f --format -o --output --list-formats --compress
 			--md5 --symbol-list --pid --tid --comm --event --time --dso --json -q --quiet
 			-v --verbose --help" -- "$current")) ;;
+	merge:-*)
+		COMPREPLY=($(compgen -W "-o --output --weight -q --quiet --help" -- "$current")) ;;
 	record:*)
 		COMPREPLY=($(compgen -c -- "$current"))
 		[ ${#COMPREPLY[@]} != 0 ] || _perf_swlbr_files "$current" ;;

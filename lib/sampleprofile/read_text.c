@@ -197,3 +197,20 @@ struct swlbr_error *swlbr_sample_profile_read_text(struct swlbr_sample_profile *
 	free(data);
 	return error;
 }
+
+struct swlbr_error *swlbr_sample_profile_probe_text(const char *path, bool *is_text_ret)
+{
+	char text[4096];
+	uint64_t total, head;
+	size_t size;
+	struct swlbr_error *error;
+
+	*is_text_ret = false;
+	error = infile_peek(path, (uint8_t *)text, sizeof(text) - 1, &size);
+	if (error)
+		return error;
+	text[size] = 0;
+	text[strcspn(text, "\n")] = 0;
+	*is_text_ret = *text && *text != ' ' && cut_number(text, &head) && cut_number(text, &total);
+	return NULL;
+}

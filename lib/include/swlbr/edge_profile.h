@@ -64,6 +64,10 @@ struct swlbr_error *swlbr_edge_profile_binary(struct swlbr_edge_profile *profile
 struct swlbr_error *swlbr_edge_profile_add(struct swlbr_edge_profile *profile,
 					   const struct swlbr_edge *edge);
 
+/** Add all of @other, its counts times @weight. */
+struct swlbr_error *swlbr_edge_profile_merge(struct swlbr_edge_profile *profile,
+					     struct swlbr_edge_profile *other, uint64_t weight);
+
 size_t swlbr_edge_profile_nr_binaries(const struct swlbr_edge_profile *profile);
 /** Valid until the next swlbr_edge_profile_binary(). */
 const struct swlbr_edge_binary *swlbr_edge_profile_get_binary(

@@ -93,4 +93,7 @@ struct swlbr_error *swlbr_sample_profile_add_symbols(struct swlbr_sample_profile
 struct swlbr_error *swlbr_sample_profile_read_text(struct swlbr_sample_profile *profile,
 						   const char *path);
 
+/** True if the file at @path begins as the text form does. */
+struct swlbr_error *swlbr_sample_profile_probe_text(const char *path, bool *is_text_ret);
+
 #endif
