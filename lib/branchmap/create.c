@@ -36,6 +36,19 @@ static bool is_stub(const struct swlbr_elf *elf, uint64_t vaddr)
 	return false;
 }
 
+/* What goes to functions without counters is not followed. */
+static void mark_leaving(struct swlbr_branch_map *map)
+{
+	for (size_t i = 0; i < map->nr_edges; i++) {
+		struct swlbr_map_block *from = &map->blocks[map->edges[i].from];
+		uint32_t to = map->blocks[map->edges[i].to].function;
+
+		if (map->functions[from->function].instrumented &&
+		    !map->functions[to].instrumented)
+			from->leaves = true;
+	}
+}
+
 /* Blocks that nothing leads to can be run all the same: by the unwinder, by an unknown table. */
 static void mark_entered(struct swlbr_branch_map *map)
 {
@@ -73,8 +86,10 @@ static struct swlbr_error *build(struct builder *builder)
 		error = builder_find_noreturn(builder);
 	if (!error)
 		error = builder_renew_sites(builder);
-	if (!error)
+	if (!error) {
+		mark_leaving(builder->map);
 		mark_entered(builder->map);
+	}
 	return error;
 }
 

@@ -39,6 +39,11 @@ struct swlbr_error *flow_state_init(struct flow_state *state, const struct flow_
 		if (system->row_counter[row] != SWLBR_NONE)
 			state->rest[row] = (double)counters[system->row_counter[row]];
 	}
+	/* Code without counters is in no row. */
+	for (uint32_t i = 0; i < system->nr_vars; i++) {
+		if (system->var_start[i] == system->var_start[i + 1])
+			state->known[i] = true;
+	}
 	close_unreturned(state, disagrees);
 	return NULL;
 }
