@@ -18,35 +18,16 @@
 #include "emulate.h"
 #include "emulated.h"
 #include "emulator.h"
+#include "lanes.h"
 
 #define TICK		  10 /* ms between looks into the rings, which hold more than that */
 #define PROGRESS_INTERVAL 250000000ULL
-#define MAX_BATCH	  (64 << 20) /* bytes of records sorted together */
-
-struct open_lane {
-	struct lane_reader reader;
-	struct emulated_process *process;
-	bool ended;
-};
-
-/* A record of the batch. */
-struct item {
-	uint64_t time;
-	size_t offset; /* in the batch's bytes */
-	uint32_t lane;
-	uint32_t order; /* of records with equal times */
-};
 
 struct emulate {
 	const struct emulate_options *options;
 	struct emulate_summary *summary;
 	struct emulated emulated;
-	struct open_lane *lanes;
-	size_t nr_lanes;
-	uint8_t *bytes; /* of the batch */
-	size_t nr_bytes, max_bytes;
-	struct item *items;
-	size_t nr_items, max_items;
+	struct lanes lanes;
 	pid_t child;
 	int listener, signals;
 	char directory[64];
@@ -126,80 +107,6 @@ static struct swlbr_error *open_signals(struct emulate *emulate)
 	return emulate->signals < 0 ? swlbr_error_errno(errno, "signalfd") : NULL;
 }
 
-/* The descriptor that the process at the other end of @connection sends; -1 if it does not. */
-static int receive_fd(int connection)
-{
-	union {
-		struct cmsghdr header;
-		char space[CMSG_SPACE(sizeof(int))];
-	} control;
-	char byte;
-	struct iovec data = { .iov_base = &byte, .iov_len = 1 };
-	struct msghdr message = {
-		.msg_iov = &data,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control),
-	};
-	struct pollfd ready = { .fd = connection, .events = POLLIN };
-	int fd;
-
-	if (poll(&ready, 1, 1000) <= 0 || recvmsg(connection, &message, MSG_CMSG_CLOEXEC) != 1 ||
-	    !CMSG_FIRSTHDR(&message) ||
-	    CMSG_FIRSTHDR(&message)->cmsg_len != CMSG_LEN(sizeof(int)) ||
-	    CMSG_FIRSTHDR(&message)->cmsg_type != SCM_RIGHTS)
-		return -1;
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(fd));
-	return fd;
-}
-
-static struct swlbr_error *add_lane(struct emulate *emulate, int connection)
-{
-	struct open_lane *grown, *lane;
-	struct ucred peer;
-	socklen_t size = sizeof(peer);
-	struct swlbr_error *error;
-	int fd = receive_fd(connection);
-
-	if (fd < 0 || getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size)) {
-		if (fd >= 0)
-			close(fd);
-		return NULL; /* it ended, or is not the plugin */
-	}
-	grown = reallocarray(emulate->lanes, emulate->nr_lanes + 1, sizeof(*grown));
-	if (!grown) {
-		close(fd);
-		return swlbr_error_no_memory();
-	}
-	emulate->lanes = grown;
-	lane = &grown[emulate->nr_lanes];
-	memset(lane, 0, sizeof(*lane));
-	error = lane_reader_open(fd, peer.pid, &lane->reader);
-	if (error) {
-		emulate_note(emulate->summary, "%s", error->message);
-		swlbr_error_destroy(error);
-		return NULL;
-	}
-	error = emulated_process_of(&emulate->emulated, &lane->reader, &lane->process);
-	if (error)
-		lane_reader_close(&lane->reader);
-	else
-		emulate->nr_lanes++;
-	return error;
-}
-
-static struct swlbr_error *accept_lanes(struct emulate *emulate)
-{
-	struct swlbr_error *error = NULL;
-	int connection;
-
-	while (!error && (connection = accept4(emulate->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
-		error = add_lane(emulate, connection);
-		close(connection);
-	}
-	return error;
-}
-
 static void read_signals(struct emulate *emulate)
 {
 	struct signalfd_siginfo info;
@@ -229,142 +136,6 @@ static void reap(struct emulate *emulate)
 	emulate->no_children = pid < 0 && errno == ECHILD;
 }
 
-static struct swlbr_error *add_item(struct emulate *emulate, size_t lane, size_t offset,
-				    uint64_t time)
-{
-	if (emulate->nr_items == emulate->max_items) {
-		size_t max = emulate->max_items ? 2 * emulate->max_items : 1024;
-		struct item *grown = reallocarray(emulate->items, max, sizeof(*grown));
-
-		if (!grown)
-			return swlbr_error_no_memory();
-		emulate->items = grown;
-		emulate->max_items = max;
-	}
-	emulate->items[emulate->nr_items] = (struct item){
-		.time = time,
-		.offset = offset,
-		.lane = (uint32_t)lane,
-		.order = (uint32_t)emulate->nr_items,
-	};
-	emulate->nr_items++;
-	return NULL;
-}
-
-/* Take what the ring of lane @index has into the batch. */
-static struct swlbr_error *take(struct emulate *emulate, size_t index)
-{
-	struct lane_reader *reader = &emulate->lanes[index].reader;
-	size_t base = emulate->nr_bytes, size, at = 0;
-	const struct lane_record *record;
-	struct swlbr_error *error = NULL;
-	uint64_t time = 0;
-
-	if (emulate->max_bytes - base < LANE_MAX_RING) {
-		uint8_t *grown = realloc(emulate->bytes, base + 2 * LANE_MAX_RING);
-
-		if (!grown)
-			return swlbr_error_no_memory();
-		emulate->bytes = grown;
-		emulate->max_bytes = base + 2 * LANE_MAX_RING;
-	}
-	size = lane_reader_take(reader, emulate->bytes + base);
-	while (!error && lane_next_record(emulate->bytes + base, size, &at, &record)) {
-		if (record->time > time) /* within a lane the order stays */
-			time = record->time;
-		error = add_item(emulate, index, (size_t)((const uint8_t *)record - emulate->bytes),
-				 time);
-	}
-	if (at != size)
-		reader->broken = true;
-	emulate->nr_bytes += size;
-	return error;
-}
-
-static int compare_items(const void *left, const void *right)
-{
-	const struct item *a = left, *b = right;
-
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	return a->order < b->order ? -1 : a->order > b->order;
-}
-
-/* Write the batch in the order of time. */
-static struct swlbr_error *write_batch(struct emulate *emulate)
-{
-	struct swlbr_error *error = NULL;
-	size_t nr = emulate->nr_items;
-
-	if (!nr)
-		return NULL;
-	qsort(emulate->items, nr, sizeof(*emulate->items), compare_items);
-	for (size_t i = 0; !error && i < nr; i++) {
-		const struct item *item = &emulate->items[i];
-		const struct open_lane *lane = &emulate->lanes[item->lane];
-
-		error = emulated_record(
-			&emulate->emulated, lane->process, lane->reader.tid,
-			(const struct lane_record *)(emulate->bytes + item->offset));
-	}
-	emulate->nr_items = emulate->nr_bytes = 0;
-	if (!error && emulate->emulated.writer)
-		error = swlbr_perfdata_write_round(emulate->emulated.writer);
-	return error;
-}
-
-static struct swlbr_error *drain(struct emulate *emulate)
-{
-	struct swlbr_error *error = NULL;
-
-	for (size_t i = 0; !error && i < emulate->nr_lanes && emulate->nr_bytes < MAX_BATCH; i++)
-		error = take(emulate, i);
-	return error ? error : write_batch(emulate);
-}
-
-static void look_for_ends(struct emulate *emulate)
-{
-	for (size_t i = 0; i < emulate->emulated.nr_processes; i++) {
-		struct emulated_process *process = emulate->emulated.processes[i];
-		struct pollfd ended = { .fd = process->pidfd, .events = POLLIN };
-
-		if (!process->ended)
-			process->ended = poll(&ended, 1, 0) > 0;
-	}
-	for (size_t i = 0; i < emulate->nr_lanes; i++) {
-		struct open_lane *lane = &emulate->lanes[i];
-
-		lane->ended = lane->process->ended || lane->process->replaced ||
-			      lane_reader_is_closed(&lane->reader);
-	}
-}
-
-/* Lanes that had ended before the last drain() hold nothing more. */
-static struct swlbr_error *close_ended(struct emulate *emulate, bool all)
-{
-	struct swlbr_error *error = NULL;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < emulate->nr_lanes; i++) {
-		struct open_lane lane = emulate->lanes[i];
-
-		if (!error && (lane.ended || all)) {
-			error = emulated_lane_ended(&emulate->emulated, lane.process, &lane.reader);
-			lane_reader_close(&lane.reader);
-		} else {
-			emulate->lanes[kept++] = lane;
-		}
-	}
-	emulate->nr_lanes = kept;
-	for (size_t i = emulate->emulated.nr_processes; !error && i-- > 0;) {
-		struct emulated_process *process = emulate->emulated.processes[i];
-
-		if (!process->nr_lanes && (process->ended || process->replaced || all))
-			error = emulated_process_ended(&emulate->emulated, process);
-	}
-	return error;
-}
-
 static void show_progress(struct emulate *emulate)
 {
 	uint64_t time = now();
@@ -383,12 +154,12 @@ static struct swlbr_error *tick(struct emulate *emulate, bool last)
 	struct swlbr_error *error;
 
 	/* In this order: what ended before its lanes are read has nothing more to say. */
-	look_for_ends(emulate);
-	error = accept_lanes(emulate);
+	lanes_look_for_ends(&emulate->lanes);
+	error = lanes_accept(&emulate->lanes, emulate->listener);
 	if (!error)
-		error = drain(emulate);
+		error = lanes_drain(&emulate->lanes);
 	if (!error)
-		error = close_ended(emulate, last);
+		error = lanes_close_ended(&emulate->lanes, last);
 	return error;
 }
 
@@ -479,11 +250,7 @@ static struct swlbr_error *write_output(struct emulate *emulate)
 
 static void emulate_deinit(struct emulate *emulate)
 {
-	for (size_t i = 0; i < emulate->nr_lanes; i++)
-		lane_reader_close(&emulate->lanes[i].reader);
-	free(emulate->lanes);
-	free(emulate->bytes);
-	free(emulate->items);
+	lanes_deinit(&emulate->lanes);
 	emulated_deinit(&emulate->emulated);
 	if (emulate->listener >= 0)
 		close(emulate->listener);
@@ -510,6 +277,7 @@ struct swlbr_error *emulate_run(const struct emulate_options *options,
 	emulate.next_progress = summary->start + 1000000000;
 	emulate.emulated.options = options;
 	emulate.emulated.summary = summary;
+	emulate.lanes.emulated = &emulate.emulated;
 	error = emulator_find(options, &emulator);
 	if (!error)
 		error = open_output(&emulate, emulator.program.machine->target);

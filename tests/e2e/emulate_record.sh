@@ -62,6 +62,9 @@ is "mispredicts and cycles are left open" "$(perf script -f -i lua.data -F brsta
 is "stacks have 32 entries" "$(perf script -f -i lua.data -F brstack | awk 'NR > 1 { print NF }' |
 	sort -u)" 32
 
+"$swlbr" convert -q -i lua.data -f arcs -o converted.arcs || fail "convert"
+is "convert knows where they are from" "$(sed 1d converted.arcs | cut -f8 | sort -u)" emu
+
 llvm-profgen-19 --perfdata=lua.data --binary="$WORKLOADS/debug/lua" --output=lua.prof \
 	--format=text >tool.log 2>&1 || fail "llvm-profgen: $(tail -2 tool.log)"
 quiet "llvm-profgen has nothing to complain of" tool.log
