@@ -17,6 +17,9 @@ bindir ?= $(prefix)/bin
 libdir ?= $(prefix)/lib
 includedir ?= $(prefix)/include
 mandir ?= $(prefix)/share/man
+# Where perf looks; in a prefix of its own a place like it.
+dlfilterdir ?= $(if $(filter /usr /usr/local,$(prefix)),$(shell perf --exec-path 2>/dev/null || \
+	echo $(prefix)/libexec/perf-core),$(prefix)/libexec/perf-core)/dlfilters
 completiondir ?= $(prefix)/share/bash-completion/completions
 
 ifeq ($(origin CC),default)
@@ -60,6 +63,11 @@ LIB_OBJ := $(LIB_SRC:%.c=$(O)/%.o)
 COMMAND_OBJ := $(patsubst %.c,$(O)/%.o,$(COMMAND_SRC) $(RECORDER_SRC))
 PLUGIN_OBJ := $(PLUGIN_SRC:%.c=$(O)/%.o)
 PLUGIN := $(if $(PLUGIN_SRC),$(O)/plugin_swlbr.so)
+# perf's dlfilters need its header, which is in the package of perf.
+DLFILTER_SRC := $(if $(wildcard /usr/include/perf/perf_dlfilter.h),\
+	$(wildcard perf-plugin/dlfilter/*.c))
+DLFILTER_OBJ := $(DLFILTER_SRC:%.c=$(O)/%.o)
+DLFILTER := $(if $(DLFILTER_SRC),$(O)/dlfilter-swlbr.so)
 QEMU_PLUGIN_OBJ := $(QEMU_PLUGIN_SRC:%.c=$(O)/qemu-plugin/%.o)
 QEMU_PLUGIN := $(O)/qemu-swlbr.so
 UNIT_TESTS := $(UNIT_SRC:%.c=$(O)/%)
@@ -79,7 +87,7 @@ PROGRAM_PARTS := $(O)/perf-swlbr.a
 .SECONDARY:
 
 all: programs $(if $(HAVE_MAN_TOOLS),man)
-programs: $(O)/perf-swlbr $(LIBRARIES) $(PLUGIN) $(QEMU_PLUGIN)
+programs: $(O)/perf-swlbr $(LIBRARIES) $(PLUGIN) $(QEMU_PLUGIN) $(DLFILTER)
 unit-tests: $(UNIT_TESTS)
 
 # These begin on a machine that may have no compiler yet.
@@ -156,6 +164,12 @@ $(O)/qemu-plugin/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) -fvisibility=hidden -I. $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
+# Nothing of it is seen by perf but what perf calls, and nothing of perf by it: perf has some
+# functions of a libtraceevent of its own, so that ours is linked in.
+$(O)/dlfilter-swlbr.so: $(DLFILTER_OBJ) $(PROGRAM_PARTS) $(O)/libswlbr.a
+	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -shared -Wl,-Bsymbolic -Wl,--exclude-libs,ALL \
+		-o $@ $^ $(subst -ltraceevent,-l:libtraceevent.a,$(LIBS))
+
 $(QEMU_PLUGIN): $(QEMU_PLUGIN_OBJ)
 	$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $^ -lZydis -lpthread
 
@@ -213,6 +227,10 @@ install: all $(if $(HAVE_MAN_TOOLS),install-man)
 	$(INSTALL) $(QEMU_PLUGIN) $(call to,$(libdir)/swlbr)
 	$(INSTALL) -m 644 perf-plugin/perf-swlbr-completion.bash \
 		$(call to,$(completiondir)/perf-swlbr)
+ifneq ($(DLFILTER),)
+	$(INSTALL) -d $(call to,$(dlfilterdir))
+	$(INSTALL) $(DLFILTER) $(call to,$(dlfilterdir))
+endif
 ifneq ($(PLUGIN),)
 	$(INSTALL) -d $(call to,$(libdir)/traceevent/plugins)
 	$(INSTALL) $(PLUGIN) $(call to,$(libdir)/traceevent/plugins)
@@ -226,5 +244,5 @@ install-man: man
 clean:
 	rm -rf $(filter-out $(O)/libperf $(O)/workloads,$(wildcard $(O)/*))
 
--include $(QEMU_PLUGIN_OBJ:.o=.d) $(patsubst %.c,$(O)/%.d,$(LIB_SRC) $(RECORDER_SRC) $(COMMAND_SRC) $(PLUGIN_SRC) \
+-include $(QEMU_PLUGIN_OBJ:.o=.d) $(patsubst %.c,$(O)/%.d,$(LIB_SRC) $(RECORDER_SRC) $(COMMAND_SRC) $(PLUGIN_SRC) $(DLFILTER_SRC) \
 	$(UNIT_SRC) $(FUZZ_SRC))

@@ -184,12 +184,19 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 }
 
 /* A binary that is not there would otherwise be missed only when it is needed. */
-static struct swlbr_error *run(struct convert *convert)
+struct swlbr_error *convert_find_arguments(struct convert *convert)
 {
 	struct swlbr_error *error = swlbr_elf_finder_create(&convert->finder);
 
 	for (size_t i = 0; !error && i < convert->nr_arguments; i++)
 		error = swlbr_elf_finder_add(convert->finder, convert->arguments[i]);
+	return error;
+}
+
+static struct swlbr_error *run(struct convert *convert)
+{
+	struct swlbr_error *error = convert_find_arguments(convert);
+
 	if (!error)
 		error = convert->format->write_counters ? convert_run_counters(convert)
 							: convert_run_edges(convert);
@@ -199,24 +206,35 @@ static struct swlbr_error *run(struct convert *convert)
 	return error;
 }
 
+int convert_begin(struct convert *convert, int argc, char **argv)
+{
+	*convert = (struct convert){ 0 };
+	convert->reporter = (struct swlbr_reporter){ .report = report, .context = convert };
+	return parse_options(convert, argc, argv);
+}
+
+void convert_end(struct convert *convert)
+{
+	swlbr_profraws_clear(&convert->set);
+	swlbr_stacks_destroy(convert->stacks);
+	swlbr_elf_finder_destroy(convert->finder);
+	convert_free_filter(convert);
+	convert_free_binaries(convert);
+	for (size_t i = 0; i < convert->nr_inputs; i++)
+		free(convert->inputs[i]);
+	free(convert->inputs);
+}
+
 int cmd_convert(int argc, char **argv)
 {
-	struct convert convert = { 0 };
+	struct convert convert;
 	struct swlbr_error *error;
-	int status;
+	int status = convert_begin(&convert, argc, argv);
 
-	convert.reporter = (struct swlbr_reporter){ .report = report, .context = &convert };
-	status = parse_options(&convert, argc, argv);
 	if (status < 0) {
 		error = run(&convert);
 		status = error ? cmd_fail(error) : 0;
 	}
-	swlbr_profraws_clear(&convert.set);
-	swlbr_elf_finder_destroy(convert.finder);
-	convert_free_filter(&convert);
-	convert_free_binaries(&convert);
-	for (size_t i = 0; i < convert.nr_inputs; i++)
-		free(convert.inputs[i]);
-	free(convert.inputs);
+	convert_end(&convert);
 	return status;
 }

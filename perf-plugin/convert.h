@@ -85,6 +85,14 @@ int convert_list_formats(void);
 struct swlbr_error *convert_run_counters(struct convert *convert);
 struct swlbr_error *convert_run_edges(struct convert *convert);
 
+/* For perf's dlfilter: begin with its arguments; -1: go on, else the exit status. */
+int convert_begin(struct convert *convert, int argc, char **argv);
+/* Give the finder the BINARY arguments. */
+struct swlbr_error *convert_find_arguments(struct convert *convert);
+/* Add convert->stacks to @edges, write the output, and print the summary. */
+struct swlbr_error *convert_write_edges(struct convert *convert, struct swlbr_edge_profile *edges);
+void convert_end(struct convert *convert);
+
 /*
  * The ELF file of @binary, for writers of edge profiles; the caller closes it. SWLBR_ERROR_NOT_FOUND
  * or _MISMATCH with the reason and the remedy if it is not at hand.

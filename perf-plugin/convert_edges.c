@@ -88,6 +88,20 @@ static struct swlbr_error *check_not_empty(const struct convert *convert,
 				  convert->nr_inputs > 1 ? " and the other inputs" : "");
 }
 
+struct swlbr_error *convert_write_edges(struct convert *convert, struct swlbr_edge_profile *edges)
+{
+	struct swlbr_error *error =
+		swlbr_stacks_finish(convert->stacks, convert->finder, edges);
+
+	if (error)
+		return error;
+	error = check_not_empty(convert, edges);
+	if (!error)
+		error = convert->format->write_edges(convert, edges, convert->output);
+	convert_edges_summary(convert, edges, error);
+	return error;
+}
+
 struct swlbr_error *convert_run_edges(struct convert *convert)
 {
 	struct swlbr_edge_profile *edges = NULL;
@@ -101,14 +115,7 @@ struct swlbr_error *convert_run_edges(struct convert *convert)
 	if (!error)
 		error = convert_flow(convert, edges);
 	if (!error)
-		error = swlbr_stacks_finish(convert->stacks, convert->finder, edges);
-	if (!error) {
-		error = check_not_empty(convert, edges);
-		if (!error)
-			error = convert->format->write_edges(convert, edges, convert->output);
-		convert_edges_summary(convert, edges, error);
-	}
-	swlbr_stacks_destroy(convert->stacks);
+		error = convert_write_edges(convert, edges);
 	swlbr_edge_profile_destroy(edges);
 	return error;
 }

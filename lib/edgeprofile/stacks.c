@@ -53,6 +53,7 @@ void swlbr_stacks_destroy(struct swlbr_stacks *stacks)
 		free(stacks->total[source].branches.slots);
 		free(stacks->total[source].ranges.slots);
 	}
+	stacks_free_mappings(stacks);
 	stacks_free_binaries(stacks);
 	free(stacks->spills);
 	free(stacks);

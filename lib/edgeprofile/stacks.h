@@ -80,6 +80,7 @@ struct swlbr_stacks {
 	size_t nr_binaries, max_binaries;
 	uint32_t *binary_slots; /* by hash of path: 1 + index */
 	unsigned int binary_slots_log2;
+	struct reading *mappings; /* of swlbr_stacks_use_mappings(), or NULL */
 	struct placed_entry entries[MAX_STACK];
 	uint32_t slots[MAX_STACK]; /* where the entries are in the table, or should be */
 };
@@ -98,6 +99,9 @@ struct swlbr_error *stacks_count(struct swlbr_stacks *stacks, enum swlbr_source 
 void stacks_clear_counts(struct swlbr_stacks *stacks);
 /** Move what is in stacks->counts to stacks->total. */
 struct swlbr_error *stacks_add_counts(struct swlbr_stacks *stacks);
+
+/* stacks_read.c */
+void stacks_free_mappings(struct swlbr_stacks *stacks);
 
 /* stacks_binaries.c */
 

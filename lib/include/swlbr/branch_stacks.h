@@ -101,6 +101,28 @@ void swlbr_stacks_destroy(struct swlbr_stacks *stacks);
  */
 struct swlbr_error *swlbr_stacks_read(struct swlbr_stacks *stacks, struct swlbr_perfdata *file);
 
+/**
+ * For those who get the samples of @file elsewhere (perf's own decoding): take from it what
+ * processes mapped and when, for the samples that swlbr_stacks_add_sample() counts. The file may
+ * be closed afterwards.
+ */
+struct swlbr_error *swlbr_stacks_use_mappings(struct swlbr_stacks *stacks,
+					      struct swlbr_perfdata *file);
+
+struct swlbr_stacks_sample {
+	pid_t pid;
+	uint64_t time;
+	const char *event; /* its name */
+	uint64_t branch_sample_type;
+	bool has_stack;
+	size_t nr;
+	const struct swlbr_branch *stack; /* newest first */
+};
+
+/** Filters do not apply. */
+struct swlbr_error *swlbr_stacks_add_sample(struct swlbr_stacks *stacks,
+					    const struct swlbr_stacks_sample *sample);
+
 /** A branch whose ends are known as places in binaries: index of a binary, offset in its file. */
 struct swlbr_stack_place {
 	uint32_t binary; /* of swlbr_stacks_add_binary(), or SWLBR_NO_BINARY */
