@@ -90,8 +90,7 @@ static struct swlbr_error *check_not_empty(const struct convert *convert,
 
 struct swlbr_error *convert_write_edges(struct convert *convert, struct swlbr_edge_profile *edges)
 {
-	struct swlbr_error *error =
-		swlbr_stacks_finish(convert->stacks, convert->finder, edges);
+	struct swlbr_error *error = swlbr_stacks_finish(convert->stacks, convert->finder, edges);
 
 	if (error)
 		return error;

@@ -43,8 +43,7 @@ static void mark_leaving(struct swlbr_branch_map *map)
 		struct swlbr_map_block *from = &map->blocks[map->edges[i].from];
 		uint32_t to = map->blocks[map->edges[i].to].function;
 
-		if (map->functions[from->function].instrumented &&
-		    !map->functions[to].instrumented)
+		if (map->functions[from->function].instrumented && !map->functions[to].instrumented)
 			from->leaves = true;
 	}
 }

@@ -224,4 +224,3 @@ void stacks_free_mappings(struct swlbr_stacks *stacks)
 	free(stacks->mappings);
 	stacks->mappings = NULL;
 }
-

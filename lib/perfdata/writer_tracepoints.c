@@ -130,19 +130,27 @@ void swlbr_writer_tracing_data(FILE *out)
 }
 
 /* Start a row of tracepoint @event whose fields take @size bytes, common ones included. */
-static void begin_row(struct swlbr_perfdata_writer *writer, enum writer_event event,
-		      const struct swlbr_event_time *when, uint32_t size,
-		      const struct swlbr_build_id *build_id)
+static void begin_row_at(struct swlbr_perfdata_writer *writer, enum writer_event event,
+			 const struct swlbr_event_time *when, uint64_t ip, uint32_t size,
+			 const struct swlbr_build_id *build_id)
 {
 	uint16_t common[2] = { writer_tracepoint_id(event), 0 };
 
-	swlbr_writer_begin_sample(writer, event, when,
-				  swlbr_writer_mapping_start(writer, when->pid, build_id), 1);
+	swlbr_writer_begin_sample(writer, event, when, ip, 1);
 	/* The size itself and the fields fill a multiple of 8 bytes together. */
 	swlbr_writer_put_u32(writer, ((size + 4 + 7) & ~7U) - 4);
 	swlbr_writer_put(writer, common, sizeof(common));
 	swlbr_writer_put_u32(writer, when->pid);
 	swlbr_writer_put(writer, build_id->bytes, sizeof(build_id->bytes));
+}
+
+/* The same, at the begin of the binary in the process. */
+static void begin_row(struct swlbr_perfdata_writer *writer, enum writer_event event,
+		      const struct swlbr_event_time *when, uint32_t size,
+		      const struct swlbr_build_id *build_id)
+{
+	begin_row_at(writer, event, when, swlbr_writer_mapping_start(writer, when->pid, build_id),
+		     size, build_id);
 }
 
 static struct swlbr_error *end_row(struct swlbr_perfdata_writer *writer)
@@ -217,11 +225,11 @@ struct swlbr_error *swlbr_perfdata_write_value(struct swlbr_perfdata_writer *wri
 }
 
 struct swlbr_error *swlbr_perfdata_write_arc(struct swlbr_perfdata_writer *writer,
-					     const struct swlbr_event_time *when,
+					     const struct swlbr_event_time *when, uint64_t ip,
 					     const struct swlbr_build_id *build_id,
 					     const struct swlbr_arc_row *row)
 {
-	begin_row(writer, EVENT_ARC, when, 60, build_id);
+	begin_row_at(writer, EVENT_ARC, when, ip, 60, build_id);
 	swlbr_writer_put_u32(writer, row->kind);
 	swlbr_writer_put_u64(writer, row->from);
 	swlbr_writer_put_u64(writer, row->to);

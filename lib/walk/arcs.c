@@ -53,7 +53,7 @@ static struct swlbr_error *give_edges(struct arcs *arcs)
 		uint64_t nr = whole(arcs->flow->edge[i]);
 		struct swlbr_error *error;
 
-		if (continues_range(map, edge)) {
+		if (edge->kind == SWLBR_MAP_FALLTHROUGH) {
 			arcs->through[edge->from] += nr;
 			continue;
 		}
@@ -75,7 +75,7 @@ static struct swlbr_error *give_calls(struct arcs *arcs)
 		const struct swlbr_map_block *block = &map->blocks[i];
 		struct swlbr_error *error;
 
-		if (block->end_kind != SWLBR_MAP_END_CALL || is_passed_over(map, block))
+		if (block->end_kind != SWLBR_MAP_END_CALL || calls_outside(map, block))
 			continue;
 		error = give(arcs, SWLBR_EDGE_BRANCH, block->last,
 			     map->functions[block->callee].start, arcs->block[i],

@@ -74,8 +74,14 @@ static bool is_counted(const struct swlbr_branch_map *map, uint32_t function)
 
 static bool is_call(const struct swlbr_branch_map *map, uint32_t block)
 {
-	return map->blocks[block].end_kind == SWLBR_MAP_END_CALL &&
-	       !is_passed_over(map, &map->blocks[block]);
+	return map->blocks[block].end_kind == SWLBR_MAP_END_CALL ||
+	       map->blocks[block].end_kind == SWLBR_MAP_END_INDIRECT_CALL;
+}
+
+/* A call of a function with counters. */
+static bool is_inner_call(const struct swlbr_branch_map *map, uint32_t block)
+{
+	return is_call(map, block) && !calls_outside(map, &map->blocks[block]);
 }
 
 static uint32_t after_call(const struct swlbr_branch_map *map, uint32_t block)
@@ -100,9 +106,9 @@ static void list_callers(struct swlbr_walker *walker, bool fill)
 
 		if (!is_counted(map, block->function))
 			continue;
-		if (is_call(map, b) && !fill)
+		if (is_inner_call(map, b) && !fill)
 			start[block->callee + 2]++;
-		else if (is_call(map, b))
+		else if (is_inner_call(map, b))
 			walker->callers[start[block->callee + 1]++] =
 				(struct caller){ b, SWLBR_NONE };
 		for (uint32_t i = 0; i < block->nr_edges; i++) {
@@ -346,9 +352,13 @@ static void end_block(struct swlbr_walker *walker, struct walk *walk)
 	const struct swlbr_map_block *block = &map->blocks[number];
 
 	if (is_call(map, number)) {
-		push_call(walk, after_call(map, number));
+		uint32_t next = after_call(map, number);
+		bool inner = is_inner_call(map, number);
+
+		push_call(walk, next);
 		take(walker, walk, call_event(map, number), block->last,
-		     map->functions[block->callee].first_block);
+		     inner ? map->functions[block->callee].first_block : SWLBR_NONE);
+		walk->ended |= !inner && next == SWLBR_NONE;
 		return;
 	}
 	if (block->end_kind == SWLBR_MAP_END_RETURN) {
@@ -369,7 +379,7 @@ static void end_block(struct swlbr_walker *walker, struct walk *walk)
 			walk->block = SWLBR_NONE;
 		return;
 	}
-	if (continues_range(map, &map->edges[edge]))
+	if (map->edges[edge].kind == SWLBR_MAP_FALLTHROUGH)
 		walk->block = map->edges[edge].to;
 	else
 		take(walker, walk, edge, block->last, map->edges[edge].to);
@@ -414,7 +424,7 @@ static double event_count(const struct swlbr_walker *walker, const struct swlbr_
 
 	if (item < map->nr_edges)
 		return map->edges[item].kind == SWLBR_MAP_AFTER_CALL ||
-				       continues_range(map, &map->edges[item])
+				       map->edges[item].kind == SWLBR_MAP_FALLTHROUGH
 			       ? 0
 			       : flow->edge[item];
 	item -= map->nr_edges;

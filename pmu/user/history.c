@@ -59,9 +59,9 @@ static struct swlbr_error *halve(struct history *history)
 		if (i + 1 < history->nr_intervals)
 			other = history->intervals[i + 1];
 		history->intervals[kept].end = other.end ? other.end : one.end;
-		history->intervals[kept].nr =
-			merge(history->entries + from, one.nr, history->entries + from + one.nr,
-			      other.nr, entries + to);
+		history->intervals[kept].nr = merge(history->entries + from, one.nr,
+						    history->entries + from + one.nr, other.nr,
+						    entries + to);
 		from += one.nr + other.nr;
 		to += history->intervals[kept++].nr;
 	}

@@ -17,8 +17,8 @@ struct history_entry {
 };
 
 struct history_interval {
-	uint64_t end;  /* ns */
-	size_t nr;     /* entries, by counter */
+	uint64_t end; /* ns */
+	size_t nr;    /* entries, by counter */
 };
 
 struct history {
@@ -27,8 +27,8 @@ struct history {
 	size_t nr_entries, max_entries;
 	struct history_interval *intervals;
 	size_t nr_intervals, max_intervals;
-	size_t nr_open;	 /* entries of the interval under way */
-	bool given_up; /* one interval alone would fill it: totals have to do */
+	size_t nr_open; /* entries of the interval under way */
+	bool given_up;	/* one interval alone would fill it: totals have to do */
 };
 
 void history_begin(struct history *history, uint64_t now);

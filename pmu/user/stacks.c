@@ -56,9 +56,9 @@ static struct swlbr_error *sum_up(struct stacks_process *process, const struct c
 					return swlbr_error_no_memory();
 				process->total = grown;
 			}
-			process->total[process->nr_total++] = (struct history_entry){
-				i * COUNTERS_PER_BLOCK + k, to[k] - from[k]
-			};
+			process->total[process->nr_total++] =
+				(struct history_entry){ i * COUNTERS_PER_BLOCK + k,
+							to[k] - from[k] };
 		}
 	}
 	return NULL;
@@ -228,9 +228,9 @@ static struct swlbr_error *write_arc(void *context, const struct swlbr_flow_arc 
 {
 	const struct writing *writing = context;
 	struct swlbr_arc_row row = {
-		.kind = arc->from_outside		  ? SWLBR_ARC_CALL
+		.kind = arc->from_outside		 ? SWLBR_ARC_CALL
 			: arc->kind == SWLBR_EDGE_BRANCH ? SWLBR_ARC_BRANCH
-							  : SWLBR_ARC_RANGE,
+							 : SWLBR_ARC_RANGE,
 		.from = arc->from,
 		.to = arc->to,
 		.nr = arc->nr,
@@ -238,6 +238,7 @@ static struct swlbr_error *write_arc(void *context, const struct swlbr_flow_arc 
 	};
 
 	return swlbr_perfdata_write_arc(writing->binary->session->writer, &writing->when,
+					arc->to + writing->process->load_bias,
 					&writing->process->image->build_id, &row);
 }
 
@@ -362,9 +363,10 @@ static void tell_moved(struct session *session, const struct binary *binary)
 
 	if (total->moved <= total->total * 0.01 || summary->nr_notes >= RECORDER_MAX_NOTES)
 		return;
-	if (asprintf(&summary->note[summary->nr_notes],
-		     "%s: counters disagree by %.1f %% of what ran: threads lost updates, or calls did not return; the nearest flow was taken",
-		     binary->image->path, 100 * total->moved / total->total) >= 0)
+	if (asprintf(
+		    &summary->note[summary->nr_notes],
+		    "%s: counters disagree by %.1f %% of what ran: threads lost updates, or calls did not return; the nearest flow was taken",
+		    binary->image->path, 100 * total->moved / total->total) >= 0)
 		summary->nr_notes++;
 }
 

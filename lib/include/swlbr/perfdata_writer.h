@@ -105,8 +105,9 @@ struct swlbr_arc_row {
 	uint64_t from, to, nr;
 	bool exact; /* counted, not a guess */
 };
+/** @ip: an address in the process that the row is about. */
 struct swlbr_error *swlbr_perfdata_write_arc(struct swlbr_perfdata_writer *writer,
-					     const struct swlbr_event_time *when,
+					     const struct swlbr_event_time *when, uint64_t ip,
 					     const struct swlbr_build_id *build_id,
 					     const struct swlbr_arc_row *row);
 
