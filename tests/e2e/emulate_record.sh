@@ -164,5 +164,5 @@ refused "too few branches for a sample" 1 "no samples: .* smaller -c" --emulate 
 refused "a running process" 129 "--emulate runs a command" --emulate -p $$
 refused "a wrong filter" 129 "kinds are" --emulate -j any,anything -- ./tasks mark
 refused "a depth too large" 129 "not 8 to 64" --emulate --depth=65 -- ./tasks mark
-refused "-c without --emulate" 129 "is for --emulate" -c 5 -- ./tasks mark
+refused "-j without --emulate" 129 "is for --emulate" -j any -- ./tasks mark
 exit $status
