@@ -38,7 +38,7 @@ static struct swlbr_error *add_map(struct swlbr_edge_profile *edges,
 	if (error)
 		return error;
 	error = swlbr_flow_edges(map, &result, path, edges);
-	if (!error && result.moved > result.total * 0.01)
+	if (!error && swlbr_flow_disagrees(&result))
 		cmd_warn(
 			"%s: the counters disagree by %.1f %% of what ran: lost updates of threads, or calls that did not return",
 			path, 100 * result.moved / result.total);

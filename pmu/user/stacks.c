@@ -361,7 +361,7 @@ static void tell_moved(struct session *session, const struct binary *binary)
 	struct recorder_summary *summary = session->summary;
 	const struct swlbr_flow_result *total = &binary->total;
 
-	if (total->moved <= total->total * 0.01 || summary->nr_notes >= RECORDER_MAX_NOTES)
+	if (!swlbr_flow_disagrees(total) || summary->nr_notes >= RECORDER_MAX_NOTES)
 		return;
 	if (asprintf(
 		    &summary->note[summary->nr_notes],

@@ -21,6 +21,15 @@ struct swlbr_flow_result {
 	double total;	/* executions of all blocks, to compare @moved with */
 };
 
+/**
+ * True if equations disagreed by so much that it is worth telling: more than 1 % of what ran, and
+ * more than the calls that a program's end leaves open.
+ */
+static inline bool swlbr_flow_disagrees(const struct swlbr_flow_result *result)
+{
+	return result->moved > result->total * 0.01 && result->moved > 100000;
+}
+
 /** @map is borrowed. Freed by swlbr_flow_destroy(). */
 struct swlbr_error *swlbr_flow_create(const struct swlbr_branch_map *map, struct swlbr_flow **ret);
 /** NULL is fine. */
