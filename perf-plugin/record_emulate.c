@@ -175,6 +175,9 @@ static void show_notes(const struct emulate_summary *summary)
 	if (summary->nr_notes > EMULATE_MAX_NOTES)
 		cmd_warn("%llu more such notes",
 			 (unsigned long long)(summary->nr_notes - EMULATE_MAX_NOTES));
+	if (summary->lost_threads)
+		cmd_warn("%llu threads were not recorded: the program left no descriptor for it",
+			 (unsigned long long)summary->lost_threads);
 	if (summary->lost)
 		cmd_warn("%llu executions were not counted: too many distinct branches",
 			 (unsigned long long)summary->lost);

@@ -36,10 +36,11 @@ struct emulate_options {
 struct emulate_summary {
 	uint64_t start, end; /* ns */
 	uint64_t processes, images, threads, binaries, samples;
-	uint64_t taken;	  /* branches: what the samples stand for, or counted */
-	uint64_t unknown; /* of these, from or to code that no file has */
-	uint64_t lost;	  /* counted runs that found no place */
-	uint64_t bytes;	  /* of the output */
+	uint64_t taken;	       /* branches: what the samples stand for, or counted */
+	uint64_t unknown;      /* of these, from or to code that no file has */
+	uint64_t lost;	       /* counted runs that found no place */
+	uint64_t lost_threads; /* that could not be recorded */
+	uint64_t bytes;	       /* of the output */
 	bool child_ended;
 	int child_status;	       /* as wait() gives it */
 	int stop_signal;	       /* the signal that ended the recording, or 0 */

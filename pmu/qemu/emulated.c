@@ -399,6 +399,7 @@ struct swlbr_error *emulated_lane_ended(struct emulated *emulated, struct emulat
 	struct swlbr_event_time when = { .pid = lane->pid, .tid = lane->tid, .time = now() };
 
 	process->nr_lanes--;
+	emulated->summary->lost_threads += lane->lane->lost_threads;
 	if (emulated->profile) {
 		emulated->summary->lost += lane->lane->lost_runs;
 		return lane_reader_runs(lane, true, add_run, &context);

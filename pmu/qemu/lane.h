@@ -55,6 +55,7 @@ struct lane {
 	uint32_t nr_runs;	    /* entries of the table that are there */
 	uint32_t closed;	    /* the thread has ended */
 	uint64_t lost_runs;	    /* executions that found the table full */
+	uint64_t lost_threads;	    /* of the process, which got no lane of their own */
 	/*
 	 * The run that goes on; and those that signals interrupted, innermost last. They end with
 	 * the program.

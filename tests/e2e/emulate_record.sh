@@ -137,6 +137,8 @@ is "a program that closes all descriptors" \
 is "killed: record ends as the program does" $? 137
 is "killed: what was recorded is there" "$(script -F period |
 	awk '{ n += $1 } END { print (n > 600000 && n < 620000) }')" 1
+"$swlbr" record -q --emulate -c 101 -o tasks.data -- ./tasks limited 2>err
+says "threads that cannot be recorded are told" err "8 threads were not recorded"
 printf '#!%s/tasks mark\n' "$PWD" >script && chmod +x script
 record tasks.data -c 101 -- ./script
 is "a script runs under its interpreter" "$(script --show-task-events -F pid |

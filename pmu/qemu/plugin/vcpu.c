@@ -75,6 +75,19 @@ static void end_run(struct vcpu *vcpu, const struct block *last)
 		counts_add(&vcpu->writer, vcpu->run_start, location(last, last->last), 0);
 }
 
+/* Without a descriptor or memory to spare a thread is not recorded: another's lane tells. */
+static void lose_thread(void)
+{
+	for (unsigned int i = 0; i < nr_vcpus; i++) {
+		struct lane *lane = vcpus[i].writer.lane;
+
+		if (!lane)
+			continue;
+		__atomic_fetch_add(&lane->lost_threads, 1, __ATOMIC_RELAXED);
+		return;
+	}
+}
+
 /* The first block of a thread. */
 static void start_thread(struct vcpu *vcpu)
 {
@@ -94,6 +107,8 @@ static void start_thread(struct vcpu *vcpu)
 	break_stack(vcpu);
 	if (lane_open(&vcpu->writer, start_kind, ppid, ptid))
 		mappings_put(&vcpu->writer, start_kind == LANE_START_FORK);
+	else
+		lose_thread();
 	start_kind = LANE_START_THREAD;
 }
 
@@ -286,8 +301,10 @@ void vcpu_on_block_counts(unsigned int index, void *data)
 void vcpu_init(uint64_t id, unsigned int index)
 {
 	(void)id;
-	if (index >= MAX_VCPUS)
+	if (index >= MAX_VCPUS) {
+		lose_thread();
 		return;
+	}
 	vcpus[index].last = &no_block;
 	vcpus[index].left = 0;
 	if (index >= nr_vcpus)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,6 +41,15 @@ static void threads(void)
 		pthread_create(&ids[i], NULL, thread_main, (void *)100000L);
 	for (int i = 0; i < 8; i++)
 		pthread_join(ids[i], NULL);
+}
+
+/* As above where the program may open no file any more. */
+static void limited(void)
+{
+	struct rlimit none = { 0, 0 };
+
+	setrlimit(RLIMIT_NOFILE, &none);
+	threads();
 }
 
 /* 50 children, each 20,000, and the parent 30,000; children end in four ways. */
@@ -179,6 +189,8 @@ int main(int argc, char **argv)
 		mark(argc > 2 ? atol(argv[2]) : 1);
 	else if (!strcmp(what, "threads"))
 		threads();
+	else if (!strcmp(what, "limited"))
+		limited();
 	else if (!strcmp(what, "forks"))
 		forks();
 	else if (!strcmp(what, "execs"))
