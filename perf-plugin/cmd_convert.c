@@ -28,6 +28,8 @@ static const char usage[] =
 	"                          of branch stacks, only those of the processes, threads, names,\n"
 	"                          events or binaries listed\n"
 	"        --time <from>,<to>  only those between these times, in seconds\n"
+	"        --from <what>        of a recording of counters: arcs, the exact totals (default), or\n"
+	"                             stacks, the samples\n"
 	"        --json            the summary in JSON, on standard output\n"
 	"    -q, --quiet           no summary\n"
 	"    -v, --verbose         say more\n"
@@ -89,7 +91,7 @@ static bool add_inputs(struct convert *convert, const char *list)
 /* -1: go on; else the exit status. */
 static int parse_options(struct convert *convert, int argc, char **argv)
 {
-	enum { LIST_FORMATS = 256, COMPRESS, MD5, SYMBOL_LIST, JSON, FILTER };
+	enum { LIST_FORMATS = 256, COMPRESS, MD5, SYMBOL_LIST, FROM, JSON, FILTER };
 	static const struct option long_options[] = {
 		{ "input", required_argument, NULL, 'i' },
 		{ "format", required_argument, NULL, 'f' },
@@ -104,6 +106,7 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 		{ "event", required_argument, NULL, FILTER + CONVERT_FILTER_EVENT },
 		{ "time", required_argument, NULL, FILTER + CONVERT_FILTER_TIME },
 		{ "dso", required_argument, NULL, FILTER + CONVERT_FILTER_DSO },
+		{ "from", required_argument, NULL, FROM },
 		{ "json", no_argument, NULL, JSON },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "verbose", no_argument, NULL, 'v' },
@@ -133,6 +136,15 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 			break;
 		case LIST_FORMATS:
 			return convert_list_formats();
+		case FROM:
+			if (!strcmp(optarg, "arcs"))
+				convert->from = CONVERT_FROM_ARCS;
+			else if (!strcmp(optarg, "stacks"))
+				convert->from = CONVERT_FROM_STACKS;
+			else
+				return cmd_usage_error("convert", "--from %s: arcs or stacks",
+						       optarg);
+			break;
 		case COMPRESS:
 			convert->sample_flags |= SWLBR_SAMPLE_COMPRESS;
 			break;

@@ -41,7 +41,12 @@ struct convert_format {
 	const char *summary;
 };
 
+/* What of a recording of counters is used. */
+enum convert_from { CONVERT_FROM_BEST, CONVERT_FROM_ARCS, CONVERT_FROM_STACKS };
+
 struct convert {
+	enum convert_from from;
+	size_t nr_arc_files; /* inputs whose swlbr:arc were used */
 	char **inputs;
 	size_t nr_inputs;
 	const struct convert_format *format;
@@ -106,6 +111,10 @@ struct swlbr_error *convert_perfdata(struct convert *convert, const char *path);
 
 /* Add the branch stacks of the perf.data at @path to convert->stacks. */
 struct swlbr_error *convert_perfdata_edges(struct convert *convert, const char *path);
+
+/* Add the rows of swlbr:arc of the perf.data at @path to @edges; @found_ret: there were some. */
+struct swlbr_error *convert_arcs(struct swlbr_edge_profile *edges, const char *path,
+				 bool *found_ret);
 
 /* Add what the counters of convert->set say of branches to @edges; the set is empty then. */
 struct swlbr_error *convert_flow(struct convert *convert, struct swlbr_edge_profile *edges);

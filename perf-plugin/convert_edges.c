@@ -45,6 +45,33 @@ struct swlbr_error *convert_open_edge_binary(const struct convert *convert,
 	return error;
 }
 
+/* Parts of a recording are in its stacks alone. */
+static bool is_filtered(const struct swlbr_stacks_filter *filter)
+{
+	return filter->nr_pids || filter->nr_tids || filter->nr_comms || filter->nr_events ||
+	       filter->nr_dsos || filter->time_begin || filter->time_end;
+}
+
+/* Totals where there are some, else branch stacks; never both, since both are of the same run. */
+static struct swlbr_error *add_perfdata(struct convert *convert, struct swlbr_edge_profile *edges,
+					const char *path)
+{
+	struct swlbr_error *error = NULL;
+	bool found = false;
+
+	if (convert->from == CONVERT_FROM_ARCS ||
+	    (convert->from == CONVERT_FROM_BEST && !is_filtered(&convert->filter)))
+		error = convert_arcs(edges, path, &found);
+	if (error || found) {
+		convert->nr_arc_files += found;
+		return error;
+	}
+	if (convert->from == CONVERT_FROM_ARCS)
+		return swlbr_error_create(SWLBR_ERROR_NOT_FOUND,
+					  "%s: no swlbr:arc in it; leave out --from arcs", path);
+	return convert_perfdata_edges(convert, path);
+}
+
 static struct swlbr_error *add_file(struct convert *convert, struct swlbr_edge_profile *edges,
 				    const char *path)
 {
@@ -62,7 +89,7 @@ static struct swlbr_error *add_file(struct convert *convert, struct swlbr_edge_p
 		return swlbr_arcs_read(edges, path);
 	error = swlbr_perfdata_probe(path, &is_perfdata);
 	if (!error && is_perfdata)
-		return convert_perfdata_edges(convert, path);
+		return add_perfdata(convert, edges, path);
 	if (!error)
 		error = swlbr_profraw_probe(path, &is_profraw);
 	if (error)

@@ -45,21 +45,6 @@ void swlbr_flow_destroy(struct swlbr_flow *flow)
 	free(flow);
 }
 
-static struct swlbr_error *allocate(const struct swlbr_branch_map *map,
-				    struct swlbr_flow_result *result)
-{
-	result->edge = calloc(map->nr_edges + 1, sizeof(*result->edge));
-	result->block = calloc(map->nr_blocks + 1, sizeof(*result->block));
-	result->entry = calloc(map->nr_functions + 1, sizeof(*result->entry));
-	result->outside = calloc(map->nr_functions + 1, sizeof(*result->outside));
-	result->edge_exact = calloc(map->nr_edges + 1, sizeof(bool));
-	result->block_exact = calloc(map->nr_blocks + 1, sizeof(bool));
-	if (!result->edge || !result->block || !result->entry || !result->outside ||
-	    !result->edge_exact || !result->block_exact)
-		return swlbr_error_no_memory();
-	return NULL;
-}
-
 static void take(const struct swlbr_flow *flow, const struct flow_state *state, const bool *exact,
 		 struct swlbr_flow_result *result)
 {
@@ -134,22 +119,11 @@ struct swlbr_error *swlbr_flow_solve(struct swlbr_flow *flow, const uint64_t *co
 	if (!error)
 		error = flow_balance(&state, prior != NULL);
 	if (!error)
-		error = allocate(flow->map, result);
+		error = swlbr_flow_result_init(result, flow->map);
 	if (!error)
 		take(flow, &state, state.known, result);
 	flow_state_deinit(&state);
 	if (error)
 		swlbr_flow_result_deinit(result);
 	return error;
-}
-
-void swlbr_flow_result_deinit(struct swlbr_flow_result *result)
-{
-	free(result->edge);
-	free(result->block);
-	free(result->entry);
-	free(result->outside);
-	free(result->edge_exact);
-	free(result->block_exact);
-	*result = (struct swlbr_flow_result){ 0 };
 }

@@ -9,7 +9,7 @@
 
 #include <swlbr/walk.h>
 
-#include "transparent.h"
+#include "callers.h"
 
 /* What has entered a chain of blocks by taken branches and not left it yet. */
 struct entrance {
@@ -27,6 +27,7 @@ struct arcs {
 	uint64_t *through; /* per block: what it gives to the next one without a branch */
 	struct entrance *stack;
 	size_t nr_stack;
+	struct callers callers;
 };
 
 static struct swlbr_error *give(struct arcs *arcs, enum swlbr_edge_kind kind, uint64_t from,
@@ -75,7 +76,7 @@ static struct swlbr_error *give_calls(struct arcs *arcs)
 		const struct swlbr_map_block *block = &map->blocks[i];
 		struct swlbr_error *error;
 
-		if (block->end_kind != SWLBR_MAP_END_CALL || calls_outside(map, block))
+		if (!block_calls_inside(map, (uint32_t)i))
 			continue;
 		error = give(arcs, SWLBR_EDGE_BRANCH, block->last,
 			     map->functions[block->callee].start, arcs->block[i],
@@ -96,6 +97,56 @@ static struct swlbr_error *give_calls(struct arcs *arcs)
 			return error;
 	}
 	return NULL;
+}
+
+/* Tail calls between a return and the call that it goes back to, at most. */
+#define MAX_TAILS 8
+
+/*
+ * @nr returns at @from, of @function, go back to its callers by how often each has called; which
+ * went where is a guess but where there is one. What came by a tail call goes back to the callers
+ * of that function.
+ */
+static struct swlbr_error *give_returns(struct arcs *arcs, uint64_t from, uint32_t function,
+					double nr, bool exact, unsigned int tails)
+{
+	uint32_t start = arcs->callers.start[function], end = arcs->callers.start[function + 1];
+	double all = arcs->flow->outside[function];
+	struct swlbr_error *error = NULL;
+
+	if (nr < 0.5 || tails > MAX_TAILS)
+		return NULL;
+	for (uint32_t i = start; i < end; i++)
+		all += caller_count(&arcs->callers.caller[i], arcs->flow);
+	for (uint32_t i = start; !error && i < end; i++) {
+		const struct caller *caller = &arcs->callers.caller[i];
+		double count = caller_count(caller, arcs->flow), some = nr * count / all;
+		uint32_t to = block_after_call(arcs->map, caller->block);
+		bool sure = exact && count == all;
+
+		if (!(some >= 0.5))
+			continue;
+		if (caller->edge != SWLBR_NONE)
+			error = give_returns(arcs, from, arcs->map->blocks[caller->block].function,
+					     some, sure, tails + 1);
+		else if (to != SWLBR_NONE)
+			error = give(arcs, SWLBR_EDGE_BRANCH, from, arcs->map->blocks[to].start,
+				     whole(some), sure);
+	}
+	return error;
+}
+
+static struct swlbr_error *give_all_returns(struct arcs *arcs)
+{
+	const struct swlbr_branch_map *map = arcs->map;
+	struct swlbr_error *error = NULL;
+
+	for (size_t i = 0; !error && i < map->nr_blocks; i++) {
+		if (map->blocks[i].end_kind == SWLBR_MAP_END_RETURN)
+			error = give_returns(arcs, map->blocks[i].last, map->blocks[i].function,
+					     arcs->flow->block[i], arcs->flow->block_exact[i], 0);
+	}
+	return error;
 }
 
 /* @leave of what is on the stack has its range end at @last. */
@@ -165,12 +216,17 @@ struct swlbr_error *swlbr_flow_arcs(
 	} else {
 		for (size_t i = 0; i < map->nr_blocks; i++)
 			arcs.block[i] = whole(flow->block[i]);
-		error = give_edges(&arcs);
+		error = callers_init(&arcs.callers, map);
+		if (!error)
+			error = give_edges(&arcs);
+		if (!error)
+			error = give_all_returns(&arcs);
 		if (!error)
 			error = give_calls(&arcs);
 		if (!error)
 			error = give_ranges(&arcs);
 	}
+	callers_deinit(&arcs.callers);
 	free(arcs.block);
 	free(arcs.through);
 	free(arcs.stack);

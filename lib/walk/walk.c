@@ -13,7 +13,7 @@
 
 #include <swlbr/walk.h>
 
-#include "transparent.h"
+#include "callers.h"
 
 #define MAX_DEPTH 1024
 #define MAX_CALLS 1024 /* calls that a walk remembers */
@@ -21,16 +21,9 @@
 #define MAX_BLOCKS 100000
 #define MAX_TAILS  16
 
-/* Who may be returned to from a function. */
-struct caller {
-	uint32_t block; /* that calls it, or tail-calls it by edge */
-	uint32_t edge;	/* SWLBR_NONE: a call */
-};
-
 struct swlbr_walker {
 	const struct swlbr_branch_map *map;
-	struct caller *callers; /* by function */
-	uint32_t *caller_start; /* nr_functions + 1 */
+	struct callers callers;
 	double *caller_credit,
 		*outside_credit;	    /* per caller; per function: code without counters */
 	double *edge_credit, *leave_credit; /* per edge; per block */
@@ -46,10 +39,13 @@ struct swlbr_walker {
 	size_t nr_active;
 };
 
-/* A way of taking a branch: an edge, the call or the return of a block, the entry of a function. */
+/*
+ * A way of taking a branch: an edge, the call or the return of a block, the entry of a function from
+ * code without counters, the way back from there behind a call.
+ */
 static size_t nr_events(const struct swlbr_branch_map *map)
 {
-	return map->nr_edges + 2 * map->nr_blocks + map->nr_functions;
+	return map->nr_edges + 3 * map->nr_blocks + map->nr_functions;
 }
 
 static size_t call_event(const struct swlbr_branch_map *map, uint32_t block)
@@ -62,94 +58,36 @@ static size_t return_event(const struct swlbr_branch_map *map, uint32_t block)
 	return map->nr_edges + map->nr_blocks + block;
 }
 
+static size_t back_event(const struct swlbr_branch_map *map, uint32_t block)
+{
+	return map->nr_edges + 2 * map->nr_blocks + block;
+}
+
 static size_t entry_event(const struct swlbr_branch_map *map, uint32_t function)
 {
-	return map->nr_edges + 2 * map->nr_blocks + function;
-}
-
-static bool is_counted(const struct swlbr_branch_map *map, uint32_t function)
-{
-	return map->functions[function].instrumented;
-}
-
-static bool is_call(const struct swlbr_branch_map *map, uint32_t block)
-{
-	return map->blocks[block].end_kind == SWLBR_MAP_END_CALL ||
-	       map->blocks[block].end_kind == SWLBR_MAP_END_INDIRECT_CALL;
-}
-
-/* A call of a function with counters. */
-static bool is_inner_call(const struct swlbr_branch_map *map, uint32_t block)
-{
-	return is_call(map, block) && !calls_outside(map, &map->blocks[block]);
-}
-
-static uint32_t after_call(const struct swlbr_branch_map *map, uint32_t block)
-{
-	const struct swlbr_map_block *b = &map->blocks[block];
-
-	for (uint32_t i = 0; i < b->nr_edges; i++) {
-		if (map->edges[b->first_edge + i].kind == SWLBR_MAP_AFTER_CALL)
-			return map->edges[b->first_edge + i].to;
-	}
-	return SWLBR_NONE;
-}
-
-/* Counts, or with @fill stores, the callers of each function. */
-static void list_callers(struct swlbr_walker *walker, bool fill)
-{
-	const struct swlbr_branch_map *map = walker->map;
-	uint32_t *start = walker->caller_start;
-
-	for (uint32_t b = 0; b < map->nr_blocks; b++) {
-		const struct swlbr_map_block *block = &map->blocks[b];
-
-		if (!is_counted(map, block->function))
-			continue;
-		if (is_inner_call(map, b) && !fill)
-			start[block->callee + 2]++;
-		else if (is_inner_call(map, b))
-			walker->callers[start[block->callee + 1]++] =
-				(struct caller){ b, SWLBR_NONE };
-		for (uint32_t i = 0; i < block->nr_edges; i++) {
-			uint32_t edge = block->first_edge + i;
-			uint32_t to = map->blocks[map->edges[edge].to].function;
-
-			if (map->edges[edge].kind != SWLBR_MAP_TAIL)
-				continue;
-			if (fill)
-				walker->callers[start[to + 1]++] = (struct caller){ b, edge };
-			else
-				start[to + 2]++;
-		}
-	}
+	return map->nr_edges + 3 * map->nr_blocks + function;
 }
 
 static struct swlbr_error *make(struct swlbr_walker *walker)
 {
 	const struct swlbr_branch_map *map = walker->map;
+	struct swlbr_error *error;
 
-	walker->caller_start = calloc(map->nr_functions + 3, sizeof(*walker->caller_start));
 	walker->outside_credit = calloc(map->nr_functions + 1, sizeof(double));
 	walker->enter_credit = calloc(map->nr_functions + 1, sizeof(double));
 	walker->edge_credit = calloc(map->nr_edges + 1, sizeof(double));
 	walker->leave_credit = calloc(map->nr_blocks + 1, sizeof(double));
 	walker->owed = calloc(nr_events(map) + 1, sizeof(double));
 	walker->random = 88172645463325252ULL;
-	if (!walker->caller_start || !walker->outside_credit || !walker->enter_credit ||
-	    !walker->edge_credit || !walker->leave_credit || !walker->owed)
+	if (!walker->outside_credit || !walker->enter_credit || !walker->edge_credit ||
+	    !walker->leave_credit || !walker->owed)
 		return swlbr_error_no_memory();
-	list_callers(walker, false);
-	for (size_t i = 2; i < map->nr_functions + 2; i++)
-		walker->caller_start[i] += walker->caller_start[i - 1];
-	walker->callers =
-		calloc(walker->caller_start[map->nr_functions + 1] + 1, sizeof(*walker->callers));
+	error = callers_init(&walker->callers, map);
+	if (error)
+		return error;
 	walker->caller_credit =
-		calloc(walker->caller_start[map->nr_functions + 1] + 1, sizeof(double));
-	if (!walker->callers || !walker->caller_credit)
-		return swlbr_error_no_memory();
-	list_callers(walker, true);
-	return NULL;
+		calloc(walker->callers.start[map->nr_functions] + 1, sizeof(double));
+	return walker->caller_credit ? NULL : swlbr_error_no_memory();
 }
 
 struct swlbr_error *swlbr_walker_create(const struct swlbr_branch_map *map,
@@ -174,8 +112,7 @@ void swlbr_walker_destroy(struct swlbr_walker *walker)
 {
 	if (!walker)
 		return;
-	free(walker->callers);
-	free(walker->caller_start);
+	callers_deinit(&walker->callers);
 	free(walker->caller_credit);
 	free(walker->outside_credit);
 	free(walker->enter_credit);
@@ -255,34 +192,30 @@ static uint32_t choose_caller(struct swlbr_walker *walker, uint32_t function)
 	const struct swlbr_flow_result *flow = walker->flow;
 
 	for (unsigned int tails = 0; tails < MAX_TAILS; tails++) {
-		uint32_t start = walker->caller_start[function];
-		uint32_t end = walker->caller_start[function + 1];
+		uint32_t start = walker->callers.start[function];
+		uint32_t end = walker->callers.start[function + 1];
 		double all = flow->outside[function];
 		struct choice choice = { .walker = walker };
 		const struct caller *caller;
 
 		for (uint32_t i = start; i < end; i++) {
-			caller = &walker->callers[i];
-			all += caller->edge == SWLBR_NONE ? flow->block[caller->block]
-							  : flow->edge[caller->edge];
+			caller = &walker->callers.caller[i];
+			all += caller_count(caller, flow);
 		}
 		if (!(all > 0))
 			return SWLBR_NONE;
 		for (uint32_t i = start; i < end; i++) {
-			caller = &walker->callers[i];
-			offer(&choice, &walker->caller_credit[i],
-			      (caller->edge == SWLBR_NONE ? flow->block[caller->block]
-							  : flow->edge[caller->edge]) /
-				      all,
+			caller = &walker->callers.caller[i];
+			offer(&choice, &walker->caller_credit[i], caller_count(caller, flow) / all,
 			      i);
 		}
 		offer(&choice, &walker->outside_credit[function], flow->outside[function] / all,
 		      SWLBR_NONE);
 		if (!choose(&choice) || choice.way == SWLBR_NONE)
 			return SWLBR_NONE;
-		caller = &walker->callers[choice.way];
+		caller = &walker->callers.caller[choice.way];
 		if (caller->edge == SWLBR_NONE)
-			return after_call(walker->map, caller->block);
+			return block_after_call(walker->map, caller->block);
 		function = walker->map->blocks[caller->block].function;
 	}
 	return SWLBR_NONE;
@@ -302,7 +235,7 @@ static uint32_t choose_entry(struct swlbr_walker *walker)
 /* A walk under way. */
 struct walk {
 	uint32_t block; /* where it is: at its begin; SWLBR_NONE: in code without counters */
-	uint32_t call[MAX_CALLS]; /* blocks to return to */
+	uint32_t call[MAX_CALLS]; /* blocks with a call that is open */
 	size_t nr_calls, forgotten;
 	struct swlbr_walk_branch branch[MAX_DEPTH]; /* oldest first */
 	unsigned int nr;
@@ -341,7 +274,9 @@ static uint32_t pop_call(struct swlbr_walker *walker, struct walk *walk, uint32_
 		walk->forgotten--;
 		return choose_caller(walker, function);
 	}
-	return walk->nr_calls ? walk->call[--walk->nr_calls] : choose_caller(walker, function);
+	if (!walk->nr_calls)
+		return choose_caller(walker, function);
+	return block_after_call(walker->map, walk->call[--walk->nr_calls]);
 }
 
 /* The branch, taken or not, at the end of the block where the walk is. */
@@ -351,14 +286,12 @@ static void end_block(struct swlbr_walker *walker, struct walk *walk)
 	uint32_t number = walk->block, edge;
 	const struct swlbr_map_block *block = &map->blocks[number];
 
-	if (is_call(map, number)) {
-		uint32_t next = after_call(map, number);
-		bool inner = is_inner_call(map, number);
+	if (block_calls(map, number)) {
+		bool inner = block_calls_inside(map, number);
 
-		push_call(walk, next);
+		push_call(walk, number);
 		take(walker, walk, call_event(map, number), block->last,
 		     inner ? map->functions[block->callee].first_block : SWLBR_NONE);
-		walk->ended |= !inner && next == SWLBR_NONE;
 		return;
 	}
 	if (block->end_kind == SWLBR_MAP_END_RETURN) {
@@ -391,9 +324,13 @@ static void come_back(struct swlbr_walker *walker, struct walk *walk)
 	uint32_t function;
 
 	if (walk->nr_calls && !walk->forgotten) {
-		take(walker, walk, NO_EVENT, 0, walk->call[--walk->nr_calls]);
-		if (walk->block == SWLBR_NONE)
-			walk->ended = true;
+		uint32_t call = walk->call[--walk->nr_calls];
+		uint32_t next = block_after_call(walker->map, call);
+
+		if (next == SWLBR_NONE)
+			walk->ended = true; /* it never returns */
+		else
+			take(walker, walk, back_event(walker->map, call), 0, next);
 		return;
 	}
 	function = choose_entry(walker);
@@ -429,10 +366,17 @@ static double event_count(const struct swlbr_walker *walker, const struct swlbr_
 			       : flow->edge[item];
 	item -= map->nr_edges;
 	if (item < map->nr_blocks)
-		return is_call(map, (uint32_t)item) ? flow->block[item] : 0;
+		return block_calls(map, (uint32_t)item) ? flow->block[item] : 0;
 	item -= map->nr_blocks;
 	if (item < map->nr_blocks)
 		return map->blocks[item].end_kind == SWLBR_MAP_END_RETURN ? flow->block[item] : 0;
+	item -= map->nr_blocks;
+	if (item < map->nr_blocks)
+		return block_calls(map, (uint32_t)item) &&
+				       !block_calls_inside(map, (uint32_t)item) &&
+				       block_after_call(map, (uint32_t)item) != SWLBR_NONE
+			       ? flow->block[item]
+			       : 0;
 	return flow->outside[item - map->nr_blocks];
 }
 
@@ -466,7 +410,11 @@ static void begin(struct swlbr_walker *walker, struct walk *walk, size_t event)
 		end_block(walker, walk);
 		return;
 	}
-	take(walker, walk, event, 0, map->functions[item - 2 * map->nr_blocks].first_block);
+	item -= 2 * map->nr_blocks;
+	if (item < map->nr_blocks)
+		take(walker, walk, event, 0, block_after_call(map, (uint32_t)item));
+	else
+		take(walker, walk, event, 0, map->functions[item - map->nr_blocks].first_block);
 }
 
 static struct swlbr_error *find_active(struct swlbr_walker *walker)
@@ -539,7 +487,7 @@ static struct swlbr_error *walk_some(struct swlbr_walker *walker, struct walk *w
 }
 
 /* Stacks drawn before what is owed is looked at again. */
-#define CHUNK 256
+#define CHUNK 64
 
 static struct swlbr_error *walk_all(struct swlbr_walker *walker, struct walk *walk, uint64_t nr,
 				    unsigned int depth, double branches, const struct sink *sink)

@@ -53,8 +53,7 @@ static struct swlbr_error *find_qemu(const struct guest_machine *machine, const 
 	swlbr_error_destroy(error);
 	return swlbr_error_create(
 		SWLBR_ERROR_NOT_FOUND,
-		"%s: its emulator %s is not in PATH (Debian 12: package qemu-user)",
-		program, name);
+		"%s: its emulator %s is not in PATH (Debian 12: package qemu-user)", program, name);
 }
 
 /* In the emulator's options a comma is written twice. */

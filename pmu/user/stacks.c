@@ -14,7 +14,7 @@
 #define MAX_PROCESSES 64
 #define MAX_ENTRIES   (1 << 24)
 /* Intervals of a process that get a flow of their own. */
-#define MAX_INTERVALS 64
+#define MAX_INTERVALS 48
 /* Where no period is given: about so many stacks a file. */
 #define WANTED_STACKS 20000
 
@@ -283,34 +283,72 @@ static struct swlbr_error *walk_interval(struct writing *writing,
 			  write_stack, writing);
 }
 
-/* Each interval has the flow that its counters say, or the whole run's where there is only that. */
+static struct swlbr_error *solve_interval(const struct binary *binary,
+					  const struct history_entry *entries, size_t nr,
+					  const struct swlbr_flow_result *whole,
+					  struct swlbr_flow_result *flow)
+{
+	clear_counters(binary);
+	add_counters(binary, entries, nr);
+	return swlbr_flow_solve(binary->flow, binary->counters, whole, flow);
+}
+
+/* What the flows of all intervals add up to, which is the whole only where that is exact. */
+static struct swlbr_error *sum_intervals(const struct writing *writing,
+					 const struct swlbr_flow_result *whole,
+					 struct swlbr_flow_result *sum)
+{
+	const struct binary *binary = writing->binary;
+	const struct history *history = &writing->process->history;
+	const struct history_entry *entries = history->entries;
+	struct swlbr_error *error = swlbr_flow_result_init(sum, binary->map);
+
+	for (size_t i = 0; !error && i < history->nr_intervals; i++) {
+		struct swlbr_flow_result flow;
+
+		error = solve_interval(binary, entries, history->intervals[i].nr, whole, &flow);
+		entries += history->intervals[i].nr;
+		if (error)
+			break;
+		swlbr_flow_result_add(sum, &flow, binary->map);
+		swlbr_flow_result_deinit(&flow);
+	}
+	return error;
+}
+
+/*
+ * Each interval has the flow that its counters say, what is a guess in it scaled so that all
+ * intervals together are the whole. Without intervals there is only that.
+ */
 static struct swlbr_error *walk_process(struct writing *writing,
 					const struct swlbr_flow_result *whole, double *carry)
 {
 	struct binary *binary = writing->binary;
 	const struct history *history = &writing->process->history;
 	const struct history_entry *entries = history->entries;
-	struct swlbr_error *error = NULL;
+	struct swlbr_flow_result sum = { 0 };
+	struct swlbr_error *error;
 
 	writing->start = history->start ? history->start : writing->process->end;
 	if (history->nr_intervals < 2) {
 		writing->end = writing->process->end;
 		return walk_interval(writing, whole, carry);
 	}
+	error = sum_intervals(writing, whole, &sum);
 	for (size_t i = 0; !error && i < history->nr_intervals; i++) {
 		struct swlbr_flow_result flow;
 
-		clear_counters(binary);
-		add_counters(binary, entries, history->intervals[i].nr);
-		entries += history->intervals[i].nr;
 		writing->end = history->intervals[i].end;
-		error = swlbr_flow_solve(binary->flow, binary->counters, whole, &flow);
+		error = solve_interval(binary, entries, history->intervals[i].nr, whole, &flow);
+		entries += history->intervals[i].nr;
 		if (error)
-			return error;
+			break;
+		swlbr_flow_result_scale(&flow, whole, &sum, binary->map);
 		error = walk_interval(writing, &flow, carry);
 		swlbr_flow_result_deinit(&flow);
 		writing->start = writing->end;
 	}
+	swlbr_flow_result_deinit(&sum);
 	return error;
 }
 

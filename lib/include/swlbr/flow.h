@@ -45,4 +45,16 @@ struct swlbr_error *swlbr_flow_solve(struct swlbr_flow *flow, const uint64_t *co
 				     struct swlbr_flow_result *result);
 void swlbr_flow_result_deinit(struct swlbr_flow_result *result);
 
+/** All counts 0. Cleared by swlbr_flow_result_deinit(), also after an error. */
+struct swlbr_error *swlbr_flow_result_init(struct swlbr_flow_result *result,
+					   const struct swlbr_branch_map *map);
+/** Add the counts of @from, of the same map. */
+void swlbr_flow_result_add(struct swlbr_flow_result *to, const struct swlbr_flow_result *from,
+			   const struct swlbr_branch_map *map);
+/** Multiply each count by what @whole has of it to what @sum has. */
+void swlbr_flow_result_scale(struct swlbr_flow_result *result,
+			     const struct swlbr_flow_result *whole,
+			     const struct swlbr_flow_result *sum,
+			     const struct swlbr_branch_map *map);
+
 #endif
