@@ -67,6 +67,9 @@ static void dump_block(const struct swlbr_branch_map *map, uint32_t number)
 	       end_names[block->end_kind]);
 	if (block->callee != SWLBR_NONE)
 		printf(" of %s", name_of(map, block->callee));
+	if (block->value_function != SWLBR_NONE)
+		printf(", value site %u of function record %u", block->value_site,
+		       block->value_function);
 	printf("%s%s%s\n", block->leaves ? ", leaves the map" : "",
 	       block->entered ? ", entered from outside" : "", block->padding ? ", padding" : "");
 	for (uint32_t i = 0; i < block->nr_sites; i++) {

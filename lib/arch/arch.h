@@ -76,6 +76,7 @@ struct arch {
 	const char *name;
 	unsigned int machine;	    /* EM_* */
 	uint8_t stack_pointer;	    /* register number */
+	uint8_t argument[3];	    /* registers of a call's first arguments */
 	uint32_t call_clobbered;    /* registers that a call may change */
 	uint8_t min_insn, max_insn; /* bytes */
 	/*

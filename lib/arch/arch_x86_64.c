@@ -367,6 +367,7 @@ const struct arch arch_x86_64 = {
 	.stack_pointer = RSP,
 	/* System V: rax, rcx, rdx, rsi, rdi, r8…r11 and all vectors */
 	.call_clobbered = 0xffff0fc7,
+	.argument = { 7, 6, 2 },
 	.min_insn = 1,
 	.max_insn = 15,
 	.decode = decode,

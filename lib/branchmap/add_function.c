@@ -152,6 +152,8 @@ static struct swlbr_error *add_block(struct builder *builder, const struct local
 		.end = last->vaddr + last->size,
 		.function = (uint32_t)map->nr_functions - 1,
 		.callee = SWLBR_NONE,
+		.value_function = local->value_function,
+		.value_site = local->value_site,
 		.padding = function_graph_is_padding(&builder->graph, local),
 	};
 	error = add_edges(builder, local);

@@ -98,6 +98,7 @@ struct swlbr_error *swlbr_branch_map_create(struct swlbr_elf *elf,
 {
 	const struct arch *arch = arch_of_machine(swlbr_elf_machine(elf));
 	struct builder builder = { .elf = elf };
+	struct swlbr_elf_symbol target;
 	struct swlbr_error *error;
 
 	if (!arch)
@@ -114,6 +115,11 @@ struct swlbr_error *swlbr_branch_map_create(struct swlbr_elf *elf,
 	if (counters) {
 		builder.context.counters = counters->counters;
 		builder.context.bias_vaddr = counters->bias_vaddr;
+		builder.context.data = counters->data;
+		builder.context.record_size =
+			counters->nr_functions ? counters->data.size / counters->nr_functions : 0;
+		if (swlbr_elf_symbol(elf, "__llvm_profile_instrument_target", &target))
+			builder.context.instrument_target = target.vaddr;
 	}
 	error = build(&builder);
 	memory_image_deinit(&builder.image);

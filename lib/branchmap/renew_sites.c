@@ -56,6 +56,16 @@ static struct swlbr_error *find_sites(struct builder *builder, struct swlbr_map_
 		error = builder_add_site(builder, &builder->graph.sites[i],
 					 swlbr_branch_map_block_at(map,
 								   builder->graph.sites[i].vaddr));
+	for (uint32_t i = 0; !error && i < builder->graph.nr_blocks; i++) {
+		const struct local_block *local = &builder->graph.blocks[i];
+		uint32_t block = swlbr_branch_map_block_at(
+			map, function_graph_last_insn(&builder->graph, local)->vaddr);
+
+		if (block != SWLBR_NONE && local->value_function != UINT32_MAX) {
+			map->blocks[block].value_function = local->value_function;
+			map->blocks[block].value_site = local->value_site;
+		}
+	}
 	function->instrumented = builder->graph.nr_sites != 0;
 	return error;
 }

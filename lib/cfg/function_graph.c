@@ -583,28 +583,72 @@ static void place_sites(struct function_graph *graph)
 	}
 }
 
+/* The value site announced last, until the indirect call that it is of. */
+struct announced {
+	uint32_t function, site;
+	unsigned int blocks; /* to look for it in; 0: none is announced */
+};
+
+/* Blocks between the call that profiles a target and the call of the target. */
+#define ANNOUNCED_FOR 6
+
+static void look_for_call(struct function_graph *graph, const struct value_context *context,
+			  uint32_t block, uint32_t insn, struct announced *announced)
+{
+	const struct arch_insn *i = &graph->insns[insn];
+	struct local_block *local = &graph->blocks[block];
+
+	if (i->flow == ARCH_FLOW_CALL && i->target == context->instrument_target && i->target) {
+		announced->blocks = value_site_of_call(context, &graph->states[block],
+						       &announced->function, &announced->site)
+					    ? ANNOUNCED_FOR
+					    : 0;
+	} else if (announced->blocks &&
+		   (i->flow == ARCH_FLOW_INDIRECT_CALL || i->flow == ARCH_FLOW_INDIRECT_JUMP)) {
+		local->value_function = announced->function;
+		local->value_site = announced->site;
+		announced->blocks = 0;
+	}
+}
+
+static struct swlbr_error *read_block(struct function_graph *graph,
+				      const struct value_context *context, uint32_t b,
+				      struct announced *announced)
+{
+	struct local_block *block = &graph->blocks[b];
+	struct value_state *state = &graph->states[b]; /* not needed any more after this */
+
+	block->value_function = block->value_site = UINT32_MAX;
+	for (uint32_t i = 0; state->reached && i < block->nr_insns; i++) {
+		uint32_t insn = block->first_insn + i;
+		struct value_site sites[2];
+		unsigned int nr;
+
+		look_for_call(graph, context, b, insn, announced);
+		nr = value_state_step(context, state, &graph->insns[insn], insn, sites);
+		nr = tell_sum(graph, context, insn, sites, nr);
+		for (unsigned int k = 0; k < nr; k++) {
+			struct swlbr_error *error = add_site(graph, insn, &sites[k]);
+
+			if (error)
+				return error;
+		}
+	}
+	announced->blocks -= announced->blocks != 0;
+	return NULL;
+}
+
 static struct swlbr_error *read_sites(struct function_graph *graph,
 				      const struct value_context *context)
 {
+	struct announced announced = { 0 };
+
 	graph->nr_sites = 0;
 	for (uint32_t b = 0; b < graph->nr_blocks; b++) {
-		const struct local_block *block = &graph->blocks[b];
-		struct value_state *state = &graph->states[b]; /* not needed any more after this */
+		struct swlbr_error *error = read_block(graph, context, b, &announced);
 
-		for (uint32_t i = 0; state->reached && i < block->nr_insns; i++) {
-			uint32_t insn = block->first_insn + i;
-			struct value_site sites[2];
-			unsigned int nr =
-				value_state_step(context, state, &graph->insns[insn], insn, sites);
-
-			nr = tell_sum(graph, context, insn, sites, nr);
-			for (unsigned int k = 0; k < nr; k++) {
-				struct swlbr_error *error = add_site(graph, insn, &sites[k]);
-
-				if (error)
-					return error;
-			}
-		}
+		if (error)
+			return error;
 	}
 	place_sites(graph);
 	return NULL;

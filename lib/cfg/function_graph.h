@@ -17,6 +17,7 @@ struct jump_table {
 struct local_block {
 	uint32_t first_insn, nr_insns;
 	uint32_t first_site, nr_sites;
+	uint32_t value_function, value_site; /* of an indirect call; UINT32_MAX: not known */
 };
 
 struct local_site {

@@ -505,6 +505,22 @@ struct value value_jump_target(const struct value_context *context, const struct
 	return load(context, &copy, insn, 0);
 }
 
+bool value_site_of_call(const struct value_context *context, const struct value_state *state,
+			uint32_t *function_ret, uint32_t *site_ret)
+{
+	struct value record = get(state, context->arch->argument[1]);
+	struct value site = get(state, context->arch->argument[2]);
+	uint64_t offset = (uint64_t)record.v - context->data.vaddr;
+
+	if (record.kind != VALUE_CONST || site.kind != VALUE_CONST || !context->record_size ||
+	    offset >= context->data.size || offset % context->record_size ||
+	    (uint64_t)site.v > UINT16_MAX)
+		return false;
+	*function_ret = (uint32_t)(offset / context->record_size);
+	*site_ret = (uint32_t)site.v;
+	return true;
+}
+
 static bool tells_number(const struct value *value)
 {
 	return value->kind == VALUE_CONST || value->kind == VALUE_TRIPS;

@@ -73,8 +73,11 @@ struct value_context {
 	const struct arch *arch;
 	const struct memory_image *image;
 	struct swlbr_range counters;
-	uint64_t bias_vaddr;	  /* 0: any word of writable memory may be the bias */
-	const uint64_t *noreturn; /* sorted addresses of functions that never return */
+	uint64_t bias_vaddr;	    /* 0: any word of writable memory may be the bias */
+	struct swlbr_range data;    /* data records */
+	uint64_t record_size;	    /* of one, bytes */
+	uint64_t instrument_target; /* address of the function that profiles call targets, or 0 */
+	const uint64_t *noreturn;   /* sorted addresses of functions that never return */
 	size_t nr_noreturn;
 };
 
@@ -90,6 +93,10 @@ bool value_state_meet(struct value_state *into, const struct value_state *from);
 unsigned int value_state_step(const struct value_context *context, struct value_state *state,
 			      const struct arch_insn *insn, uint32_t number,
 			      struct value_site sites[2]);
+
+/* The value site that a call of context->instrument_target is about; false if that is not known. */
+bool value_site_of_call(const struct value_context *context, const struct value_state *state,
+			uint32_t *function_ret, uint32_t *site_ret);
 
 /* The registers of @compare, instruction @number, are equal: what one is known to be, both are. */
 void value_state_equal(struct value_state *state, const struct arch_insn *compare, uint32_t number);

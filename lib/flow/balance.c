@@ -13,9 +13,12 @@
 #include "open_rows.h"
 #include "solver.h"
 
-#define MAX_SWEEPS 6
+#define MAX_SWEEPS	 6 /* before Newton's method */
+#define MAX_SWEEPS_ALONE 40
 /* Rows may be off by this share of what they hold. */
 #define TOLERANCE 1e-6
+#define ROUGH	  1e-3
+#define TOO_ROUGH 1e-2
 
 /* Sums of the terms with positive and negative coefficients. */
 static void row_sums(const struct open_rows *rows, size_t row, double *plus, double *minus)
@@ -81,10 +84,12 @@ struct swlbr_error *flow_balance(struct flow_state *state, bool roughly)
 	struct swlbr_error *error = open_rows_init(&rows, state);
 	double worst = 1;
 
-	for (unsigned int i = 0; !error && i < MAX_SWEEPS && worst > TOLERANCE; i++)
+	for (unsigned int i = 0; !error && i < (roughly ? MAX_SWEEPS_ALONE : MAX_SWEEPS) &&
+				 worst > (roughly ? ROUGH : TOLERANCE);
+	     i++)
 		worst = sweep(&rows, i % 2);
-	if (!error && worst > TOLERANCE && !roughly)
-		error = newton(&rows, TOLERANCE);
+	if (!error && worst > (roughly ? TOO_ROUGH : TOLERANCE))
+		error = newton(&rows, roughly ? ROUGH : TOLERANCE);
 	if (!error)
 		open_rows_take(&rows, state);
 	open_rows_deinit(&rows);

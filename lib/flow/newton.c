@@ -180,13 +180,24 @@ static struct swlbr_error *allocate(struct newton *newton)
 	return index_rows(newton);
 }
 
+/* Multipliers of rows that cannot hold are without bound, counts are not. */
+#define MOST  1e18
+#define LEAST 1e-9
+
 /* Take back what the row has done, and let it be. */
 static void relax(struct newton *newton, size_t row)
 {
 	struct open_rows *rows = newton->rows;
 
-	for (uint32_t i = rows->start[row]; i < rows->start[row + 1]; i++)
-		rows->value[rows->var[i]] *= exp(-rows->coefficient[i] * newton->multiplier[row]);
+	for (uint32_t i = rows->start[row]; i < rows->start[row + 1]; i++) {
+		double *value = &rows->value[rows->var[i]];
+
+		*value *= exp(-rows->coefficient[i] * newton->multiplier[row]);
+		if (!(*value > LEAST))
+			*value = LEAST;
+		else if (*value > MOST)
+			*value = MOST;
+	}
 	newton->multiplier[row] = 0;
 	newton->softness[row] = RELAXED;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+#include <math.h>
 #include <stdlib.h>
 
 #include "open_rows.h"
@@ -121,7 +122,14 @@ void open_rows_deinit(struct open_rows *rows)
 void open_rows_take(const struct open_rows *rows, struct flow_state *state)
 {
 	for (size_t i = 0; i < rows->nr_vars; i++) {
-		if (rows->outer[i] != SWLBR_NONE)
-			state->value[rows->outer[i]] = rows->value[i];
+		uint32_t var = rows->outer[i];
+		double value = rows->value[i];
+
+		if (var == SWLBR_NONE)
+			continue;
+		/* Where rows contradict each other the limits hold still. */
+		if (!isfinite(value))
+			value = state->value[var];
+		state->value[var] = value < state->limit[var] ? value : state->limit[var];
 	}
 }

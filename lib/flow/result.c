@@ -27,39 +27,6 @@ void swlbr_flow_result_deinit(struct swlbr_flow_result *result)
 	free(result->outside);
 	free(result->edge_exact);
 	free(result->block_exact);
+	free(result->calls);
 	*result = (struct swlbr_flow_result){ 0 };
-}
-
-static void add(double *to, const double *from, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		to[i] += from[i];
-}
-
-void swlbr_flow_result_add(struct swlbr_flow_result *to, const struct swlbr_flow_result *from,
-			   const struct swlbr_branch_map *map)
-{
-	add(to->edge, from->edge, map->nr_edges);
-	add(to->block, from->block, map->nr_blocks);
-	add(to->entry, from->entry, map->nr_functions);
-	add(to->outside, from->outside, map->nr_functions);
-}
-
-static void scale(double *count, const double *whole, const double *sum, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++) {
-		if (sum[i] > 0)
-			count[i] *= whole[i] / sum[i];
-	}
-}
-
-void swlbr_flow_result_scale(struct swlbr_flow_result *result,
-			     const struct swlbr_flow_result *whole,
-			     const struct swlbr_flow_result *sum,
-			     const struct swlbr_branch_map *map)
-{
-	scale(result->edge, whole->edge, sum->edge, map->nr_edges);
-	scale(result->block, whole->block, sum->block, map->nr_blocks);
-	scale(result->entry, whole->entry, sum->entry, map->nr_functions);
-	scale(result->outside, whole->outside, sum->outside, map->nr_functions);
 }

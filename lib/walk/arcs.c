@@ -28,6 +28,7 @@ struct arcs {
 	struct entrance *stack;
 	size_t nr_stack;
 	struct callers callers;
+	double *indirect; /* per function: indirect calls of it */
 };
 
 static struct swlbr_error *give(struct arcs *arcs, enum swlbr_edge_kind kind, uint64_t from,
@@ -84,6 +85,15 @@ static struct swlbr_error *give_calls(struct arcs *arcs)
 		if (error)
 			return error;
 	}
+	for (size_t i = 0; i < arcs->flow->nr_calls; i++) {
+		const struct swlbr_flow_call *call = &arcs->flow->calls[i];
+		struct swlbr_error *error =
+			give(arcs, SWLBR_EDGE_BRANCH, map->blocks[call->block].last,
+			     map->functions[call->function].start, whole(call->nr), call->exact);
+
+		if (error)
+			return error;
+	}
 	for (size_t i = 0; i < map->nr_functions; i++) {
 		struct swlbr_flow_arc arc = {
 			.kind = SWLBR_EDGE_BRANCH,
@@ -118,6 +128,16 @@ static struct swlbr_error *give_returns(struct arcs *arcs, uint64_t from, uint32
 		return NULL;
 	for (uint32_t i = start; i < end; i++)
 		all += caller_count(&arcs->callers.caller[i], arcs->flow);
+	all += arcs->indirect[function];
+	for (size_t i = 0; !error && arcs->indirect[function] > 0 && i < arcs->flow->nr_calls;
+	     i++) {
+		const struct swlbr_flow_call *call = &arcs->flow->calls[i];
+		uint32_t to = block_after_call(arcs->map, call->block);
+
+		if (call->function == function && to != SWLBR_NONE)
+			error = give(arcs, SWLBR_EDGE_BRANCH, from, arcs->map->blocks[to].start,
+				     whole(nr * call->nr / all), exact && call->nr == all);
+	}
 	for (uint32_t i = start; !error && i < end; i++) {
 		const struct caller *caller = &arcs->callers.caller[i];
 		double count = caller_count(caller, arcs->flow), some = nr * count / all;
@@ -211,11 +231,14 @@ struct swlbr_error *swlbr_flow_arcs(
 	arcs.block = calloc(map->nr_blocks + 1, sizeof(*arcs.block));
 	arcs.through = calloc(map->nr_blocks + 1, sizeof(*arcs.through));
 	arcs.stack = calloc(map->nr_blocks + 1, sizeof(*arcs.stack));
-	if (!arcs.block || !arcs.through || !arcs.stack) {
+	arcs.indirect = calloc(map->nr_functions + 1, sizeof(*arcs.indirect));
+	if (!arcs.block || !arcs.through || !arcs.stack || !arcs.indirect) {
 		error = swlbr_error_no_memory();
 	} else {
 		for (size_t i = 0; i < map->nr_blocks; i++)
 			arcs.block[i] = whole(flow->block[i]);
+		for (size_t i = 0; i < flow->nr_calls; i++)
+			arcs.indirect[flow->calls[i].function] += flow->calls[i].nr;
 		error = callers_init(&arcs.callers, map);
 		if (!error)
 			error = give_edges(&arcs);
@@ -230,6 +253,7 @@ struct swlbr_error *swlbr_flow_arcs(
 	free(arcs.block);
 	free(arcs.through);
 	free(arcs.stack);
+	free(arcs.indirect);
 	return error;
 }
 

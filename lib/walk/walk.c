@@ -28,10 +28,15 @@ struct swlbr_walker {
 		*outside_credit;	    /* per caller; per function: code without counters */
 	double *edge_credit, *leave_credit; /* per edge; per block */
 	double *enter_credit;		    /* per function: entered from code without counters */
+	/* Per indirect call of the flow: as a way on, and as one back. */
+	double *call_credit, *return_credit;
+	size_t nr_calls;
+	uint32_t *call_of; /* the flow's indirect calls by function */
 	const struct swlbr_flow_result *flow;
 	double entries; /* calls from code without counters, of all functions */
 	/* Per event: how often it should have been in stacks by now, less how often it was. */
 	double *owed;
+	double *given; /* how often it was, since the last settlement */
 	uint64_t random;
 	/* The events that the flow has, and how often. */
 	uint32_t *event;
@@ -78,9 +83,10 @@ static struct swlbr_error *make(struct swlbr_walker *walker)
 	walker->edge_credit = calloc(map->nr_edges + 1, sizeof(double));
 	walker->leave_credit = calloc(map->nr_blocks + 1, sizeof(double));
 	walker->owed = calloc(nr_events(map) + 1, sizeof(double));
+	walker->given = calloc(nr_events(map) + 1, sizeof(double));
 	walker->random = 88172645463325252ULL;
 	if (!walker->outside_credit || !walker->enter_credit || !walker->edge_credit ||
-	    !walker->leave_credit || !walker->owed)
+	    !walker->leave_credit || !walker->owed || !walker->given)
 		return swlbr_error_no_memory();
 	error = callers_init(&walker->callers, map);
 	if (error)
@@ -119,6 +125,10 @@ void swlbr_walker_destroy(struct swlbr_walker *walker)
 	free(walker->edge_credit);
 	free(walker->leave_credit);
 	free(walker->owed);
+	free(walker->given);
+	free(walker->call_credit);
+	free(walker->return_credit);
+	free(walker->call_of);
 	free(walker->event);
 	free(walker->count);
 	free(walker);
@@ -186,6 +196,66 @@ static uint32_t choose_edge(struct swlbr_walker *walker, uint32_t block)
 	return choose(&choice) ? choice.way : SWLBR_NONE;
 }
 
+/* The first of the flow's indirect calls from @block on. */
+static size_t first_call(const struct swlbr_flow_result *flow, uint32_t block)
+{
+	size_t low = 0, high = flow->nr_calls;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (flow->calls[middle].block < block)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The function that the indirect call of @block calls; SWLBR_NONE: code without counters. */
+static uint32_t choose_callee(struct swlbr_walker *walker, uint32_t block)
+{
+	const struct swlbr_flow_result *flow = walker->flow;
+	struct choice choice = { .walker = walker };
+	double all = flow->block[block], inside = 0;
+
+	if (block_calls_inside(walker->map, block))
+		return walker->map->blocks[block].callee;
+	if (walker->map->blocks[block].end_kind != SWLBR_MAP_END_INDIRECT_CALL)
+		return SWLBR_NONE;
+	for (size_t i = first_call(flow, block);
+	     i < flow->nr_calls && flow->calls[i].block == block; i++)
+		inside += flow->calls[i].nr;
+	if (!(inside > 0))
+		return SWLBR_NONE;
+	if (all < inside)
+		all = inside;
+	for (size_t i = first_call(flow, block);
+	     i < flow->nr_calls && flow->calls[i].block == block; i++)
+		offer(&choice, &walker->call_credit[i], flow->calls[i].nr / all,
+		      flow->calls[i].function);
+	offer(&choice, &walker->leave_credit[block], (all - inside) / all, SWLBR_NONE);
+	return choose(&choice) ? choice.way : SWLBR_NONE;
+}
+
+/* The indirect calls of @function, in walker->call_of. */
+static size_t first_call_of(const struct swlbr_walker *walker, uint32_t function)
+{
+	size_t low = 0, high = walker->flow->nr_calls;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (walker->flow->calls[walker->call_of[middle]].function < function)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+#define INDIRECT_WAY 0x80000000U /* a way back to an indirect call, not to a caller of the map */
+
 /* Where a return from @function goes to; SWLBR_NONE: to code without counters. */
 static uint32_t choose_caller(struct swlbr_walker *walker, uint32_t function)
 {
@@ -194,25 +264,33 @@ static uint32_t choose_caller(struct swlbr_walker *walker, uint32_t function)
 	for (unsigned int tails = 0; tails < MAX_TAILS; tails++) {
 		uint32_t start = walker->callers.start[function];
 		uint32_t end = walker->callers.start[function + 1];
+		size_t first = first_call_of(walker, function), last = first;
 		double all = flow->outside[function];
 		struct choice choice = { .walker = walker };
 		const struct caller *caller;
 
-		for (uint32_t i = start; i < end; i++) {
-			caller = &walker->callers.caller[i];
-			all += caller_count(caller, flow);
-		}
+		for (uint32_t i = start; i < end; i++)
+			all += caller_count(&walker->callers.caller[i], flow);
+		for (; last < flow->nr_calls &&
+		       flow->calls[walker->call_of[last]].function == function;
+		     last++)
+			all += flow->calls[walker->call_of[last]].nr;
 		if (!(all > 0))
 			return SWLBR_NONE;
-		for (uint32_t i = start; i < end; i++) {
-			caller = &walker->callers.caller[i];
-			offer(&choice, &walker->caller_credit[i], caller_count(caller, flow) / all,
-			      i);
-		}
+		for (uint32_t i = start; i < end; i++)
+			offer(&choice, &walker->caller_credit[i],
+			      caller_count(&walker->callers.caller[i], flow) / all, i);
+		for (size_t i = first; i < last; i++)
+			offer(&choice, &walker->return_credit[walker->call_of[i]],
+			      flow->calls[walker->call_of[i]].nr / all,
+			      INDIRECT_WAY | walker->call_of[i]);
 		offer(&choice, &walker->outside_credit[function], flow->outside[function] / all,
 		      SWLBR_NONE);
 		if (!choose(&choice) || choice.way == SWLBR_NONE)
 			return SWLBR_NONE;
+		if (choice.way & INDIRECT_WAY)
+			return block_after_call(walker->map,
+						flow->calls[choice.way & ~INDIRECT_WAY].block);
 		caller = &walker->callers.caller[choice.way];
 		if (caller->edge == SWLBR_NONE)
 			return block_after_call(walker->map, caller->block);
@@ -254,8 +332,10 @@ static void take(struct swlbr_walker *walker, struct walk *walk, size_t event, u
 {
 	const struct swlbr_branch_map *map = walker->map;
 
-	if (event != NO_EVENT)
+	if (event != NO_EVENT) {
 		walker->owed[event] -= 1;
+		walker->given[event] += 1;
+	}
 	walk->branch[walk->nr++] = (struct swlbr_walk_branch){ from, address_of(map, to) };
 	walk->block = to;
 }
@@ -287,11 +367,11 @@ static void end_block(struct swlbr_walker *walker, struct walk *walk)
 	const struct swlbr_map_block *block = &map->blocks[number];
 
 	if (block_calls(map, number)) {
-		bool inner = block_calls_inside(map, number);
+		uint32_t callee = choose_callee(walker, number);
 
 		push_call(walk, number);
 		take(walker, walk, call_event(map, number), block->last,
-		     inner ? map->functions[block->callee].first_block : SWLBR_NONE);
+		     callee == SWLBR_NONE ? SWLBR_NONE : map->functions[callee].first_block);
 		return;
 	}
 	if (block->end_kind == SWLBR_MAP_END_RETURN) {
@@ -353,6 +433,23 @@ static void run(struct swlbr_walker *walker, struct walk *walk, unsigned int dep
 	}
 }
 
+/* How often the call of @block has called code without counters that returned. */
+static double back_count(const struct swlbr_branch_map *map, const struct swlbr_flow_result *flow,
+			 uint32_t block)
+{
+	double count = flow->block[block];
+
+	if (!block_calls(map, block) || block_calls_inside(map, block) ||
+	    block_after_call(map, block) == SWLBR_NONE)
+		return 0;
+	if (map->blocks[block].end_kind != SWLBR_MAP_END_INDIRECT_CALL)
+		return count;
+	for (size_t i = first_call(flow, block);
+	     i < flow->nr_calls && flow->calls[i].block == block; i++)
+		count -= flow->calls[i].nr;
+	return count > 0 ? count : 0;
+}
+
 static double event_count(const struct swlbr_walker *walker, const struct swlbr_flow_result *flow,
 			  size_t event)
 {
@@ -372,11 +469,7 @@ static double event_count(const struct swlbr_walker *walker, const struct swlbr_
 		return map->blocks[item].end_kind == SWLBR_MAP_END_RETURN ? flow->block[item] : 0;
 	item -= map->nr_blocks;
 	if (item < map->nr_blocks)
-		return block_calls(map, (uint32_t)item) &&
-				       !block_calls_inside(map, (uint32_t)item) &&
-				       block_after_call(map, (uint32_t)item) != SWLBR_NONE
-			       ? flow->block[item]
-			       : 0;
+		return back_count(map, flow, (uint32_t)item);
 	return flow->outside[item - map->nr_blocks];
 }
 
@@ -439,12 +532,63 @@ static struct swlbr_error *find_active(struct swlbr_walker *walker)
 	return NULL;
 }
 
+static int by_function(const void *left, const void *right, void *context)
+{
+	const uint32_t *a = left, *b = right;
+	const struct swlbr_flow_call *calls = context;
+
+	if (calls[*a].function != calls[*b].function)
+		return calls[*a].function < calls[*b].function ? -1 : 1;
+	return (*a > *b) - (*a < *b);
+}
+
+/* The flow's indirect calls by function; credits go on as long as there are as many. */
+static struct swlbr_error *index_calls(struct swlbr_walker *walker)
+{
+	size_t nr = walker->flow->nr_calls;
+
+	if (nr != walker->nr_calls || !walker->call_of) {
+		free(walker->call_credit);
+		free(walker->return_credit);
+		free(walker->call_of);
+		walker->call_credit = calloc(nr + 1, sizeof(double));
+		walker->return_credit = calloc(nr + 1, sizeof(double));
+		walker->call_of = calloc(nr + 1, sizeof(*walker->call_of));
+		walker->nr_calls = nr;
+		if (!walker->call_credit || !walker->return_credit || !walker->call_of)
+			return swlbr_error_no_memory();
+	}
+	for (size_t i = 0; i < nr; i++)
+		walker->call_of[i] = (uint32_t)i;
+	if (nr)
+		qsort_r(walker->call_of, nr, sizeof(*walker->call_of), by_function,
+			walker->flow->calls);
+	return NULL;
+}
+
 /* What is owed of active event @i, 0 where too much was given. */
 static double owed(const struct swlbr_walker *walker, size_t i)
 {
 	double value = walker->owed[walker->event[i]];
 
 	return value > 0 ? value : 0;
+}
+
+void swlbr_walker_settle(struct swlbr_walker *walker, const struct swlbr_flow_result *whole)
+{
+	size_t nr = nr_events(walker->map);
+	double branches, given = 0;
+
+	walker->flow = whole;
+	branches = swlbr_walker_branches(walker, whole);
+	for (size_t i = 0; i < nr; i++)
+		given += walker->given[i];
+	for (size_t i = 0; i < nr; i++) {
+		walker->owed[i] = branches > 0 ? event_count(walker, whole, i) * given / branches -
+							 walker->given[i]
+					       : 0;
+		walker->given[i] = 0;
+	}
 }
 
 struct sink {
@@ -528,7 +672,9 @@ struct swlbr_error *swlbr_walk(
 	walker->entries = 0;
 	for (size_t i = 0; i < walker->map->nr_functions; i++)
 		walker->entries += flow->outside[i];
-	error = find_active(walker);
+	error = index_calls(walker);
+	if (!error)
+		error = find_active(walker);
 	if (!error)
 		error = walk_all(walker, walk, nr, depth < MAX_DEPTH ? depth : MAX_DEPTH, branches,
 				 &sink);

@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <swlbr/flow.h>
+
 #include "memory.h"
 #include "profile/llvm_profile_format.h"
 #include "remote.h"
@@ -567,10 +569,41 @@ static struct swlbr_error *write_values(struct session *session, const struct ar
 	return error;
 }
 
+/* Whom the indirect calls have called, as far as that is in the binary itself. */
+static struct swlbr_error *find_targets(const struct area *area, struct swlbr_flow_target **ret,
+					size_t *nr_ret)
+{
+	struct swlbr_flow_target *targets = calloc(area->last_values.nr + 1, sizeof(*targets));
+	size_t nr = 0;
+
+	if (!targets)
+		return swlbr_error_no_memory();
+	for (size_t i = 0; i < area->last_values.nr; i++) {
+		const struct value_entry *entry = &area->last_values.entry[i];
+		uint64_t base = value_lists_count(&area->base_values, entry);
+		uint64_t vaddr = entry->value - area->load_bias;
+
+		if (entry->kind != SWLBR_VALUE_INDIRECT_CALL || entry->nr <= base ||
+		    vaddr < area->image->first_vaddr || vaddr >= area->image->end_vaddr)
+			continue;
+		targets[nr++] = (struct swlbr_flow_target){
+			.function = (uint32_t)entry->function,
+			.site = entry->site,
+			.vaddr = vaddr,
+			.nr = entry->nr - base,
+		};
+	}
+	*ret = targets;
+	*nr_ret = nr;
+	return NULL;
+}
+
 static struct swlbr_error *area_finish(struct session *session, struct area *area, pid_t pid)
 {
 	struct swlbr_event_time when = { .pid = pid, .tid = pid, .time = session_now() };
+	struct swlbr_flow_target *targets = NULL;
 	struct swlbr_error *error;
+	size_t nr_targets = 0;
 
 	session->summary->images++;
 	if (!area->image->recorded) {
@@ -581,8 +614,10 @@ static struct swlbr_error *area_finish(struct session *session, struct area *are
 	if (!error)
 		error = write_values(session, area, &when);
 	if (!error)
+		error = find_targets(area, &targets, &nr_targets);
+	if (!error)
 		error = stacks_keep(session, area->image, pid, area->load_bias, &area->base,
-				    &area->last, &area->history);
+				    &area->last, &area->history, targets, nr_targets);
 	return error;
 }
 

@@ -15,6 +15,11 @@
 #define MAX_ENTRIES   (1 << 24)
 /* Intervals of a process that get a flow of their own. */
 #define MAX_INTERVALS 48
+/*
+ * The share of a process's stacks that is drawn from the whole run at the end, beginning where the
+ * intervals, whose snapshots are torn, have too little.
+ */
+#define SETTLED 0.2
 /* Where no period is given: about so many stacks a file. */
 #define WANTED_STACKS 20000
 
@@ -22,6 +27,7 @@ static void process_destroy(struct stacks_process *process)
 {
 	history_deinit(&process->history);
 	free(process->total);
+	free(process->targets);
 	free(process);
 }
 
@@ -80,6 +86,22 @@ static struct stacks_process *overflow_of(const struct stacks *stacks, const str
 	return nr >= MAX_PROCESSES || stacks->nr_entries >= MAX_ENTRIES ? found : NULL;
 }
 
+static struct swlbr_error *add_targets(struct swlbr_flow_target **targets, size_t *nr,
+				       const struct swlbr_flow_target *more, size_t nr_more)
+{
+	struct swlbr_flow_target *grown;
+
+	if (!nr_more)
+		return NULL;
+	grown = reallocarray(*targets, *nr + nr_more, sizeof(*grown));
+	if (!grown)
+		return swlbr_error_no_memory();
+	memcpy(grown + *nr, more, nr_more * sizeof(*grown));
+	*targets = grown;
+	*nr += nr_more;
+	return NULL;
+}
+
 static struct swlbr_error *add_to(struct stacks_process *into, const struct stacks_process *from)
 {
 	size_t max = into->nr_total + from->nr_total, nr = 0, i = 0, k = 0;
@@ -107,22 +129,25 @@ static struct swlbr_error *add_to(struct stacks_process *into, const struct stac
 	into->total = sum;
 	into->nr_total = nr;
 	history_deinit(&into->history); /* there is no time common to them */
-	return NULL;
+	return add_targets(&into->targets, &into->nr_targets, from->targets, from->nr_targets);
 }
 
 struct swlbr_error *stacks_keep(struct session *session, struct image *image, pid_t pid,
 				uint64_t load_bias, const struct counter_copy *base,
-				const struct counter_copy *last, struct history *history)
+				const struct counter_copy *last, struct history *history,
+				struct swlbr_flow_target *targets, size_t nr_targets)
 {
 	struct stacks *stacks = &session->stacks;
 	struct stacks_process *process, *into;
 	struct swlbr_error *error;
 
-	if (!image->elf)
-		return NULL;
-	process = calloc(1, sizeof(*process));
-	if (!process)
-		return swlbr_error_no_memory();
+	process = image->elf ? calloc(1, sizeof(*process)) : NULL;
+	if (!process) {
+		free(targets);
+		return image->elf ? swlbr_error_no_memory() : NULL;
+	}
+	process->targets = targets;
+	process->nr_targets = nr_targets;
 	process->image = image;
 	process->pid = pid;
 	process->load_bias = load_bias;
@@ -157,6 +182,8 @@ struct binary {
 	struct swlbr_walker *walker;
 	struct swlbr_flow_result total; /* of all its processes */
 	uint64_t *counters;
+	struct swlbr_flow_target *targets;
+	size_t nr_targets;
 	size_t nr_processes;
 	double branches;
 };
@@ -168,6 +195,7 @@ static void binary_deinit(struct binary *binary)
 	swlbr_flow_destroy(binary->flow);
 	swlbr_branch_map_destroy(binary->map);
 	free(binary->counters);
+	free(binary->targets);
 }
 
 static void add_counters(const struct binary *binary, const struct history_entry *entries,
@@ -207,8 +235,15 @@ static struct swlbr_error *binary_init(struct binary *binary, struct session *se
 			continue;
 		add_counters(binary, p->total, p->nr_total);
 		binary->nr_processes++;
+		error = add_targets(&binary->targets, &binary->nr_targets, p->targets,
+				    p->nr_targets);
+		if (error)
+			return error;
 	}
 	error = swlbr_flow_solve(binary->flow, binary->counters, NULL, &binary->total);
+	if (!error)
+		error = swlbr_flow_set_targets(binary->map, binary->targets, binary->nr_targets,
+					       &binary->total);
 	if (!error)
 		binary->branches = swlbr_walker_branches(binary->walker, &binary->total);
 	return error;
@@ -270,10 +305,12 @@ static struct swlbr_error *write_stack(void *context, size_t nr,
 }
 
 static struct swlbr_error *walk_interval(struct writing *writing,
-					 const struct swlbr_flow_result *flow, double *carry)
+					 const struct swlbr_flow_result *flow, double share,
+					 double *carry)
 {
 	struct binary *binary = writing->binary;
-	double wanted = swlbr_walker_branches(binary->walker, flow) / (double)writing->period;
+	double wanted =
+		share * swlbr_walker_branches(binary->walker, flow) / (double)writing->period;
 
 	*carry += wanted;
 	writing->nr = *carry >= 1 ? (uint64_t)*carry : 0;
@@ -283,58 +320,29 @@ static struct swlbr_error *walk_interval(struct writing *writing,
 			  write_stack, writing);
 }
 
+/* The flow that the counters of an interval say; where they leave it open, as in the whole run. */
 static struct swlbr_error *solve_interval(const struct binary *binary,
 					  const struct history_entry *entries, size_t nr,
 					  const struct swlbr_flow_result *whole,
 					  struct swlbr_flow_result *flow)
 {
+	struct swlbr_error *error;
+
 	clear_counters(binary);
 	add_counters(binary, entries, nr);
-	return swlbr_flow_solve(binary->flow, binary->counters, whole, flow);
+	error = swlbr_flow_solve(binary->flow, binary->counters, whole, flow);
+	return error ? error : swlbr_flow_share_calls(binary->map, whole, flow);
 }
 
-/* What the flows of all intervals add up to, which is the whole only where that is exact. */
-static struct swlbr_error *sum_intervals(const struct writing *writing,
-					 const struct swlbr_flow_result *whole,
-					 struct swlbr_flow_result *sum)
-{
-	const struct binary *binary = writing->binary;
-	const struct history *history = &writing->process->history;
-	const struct history_entry *entries = history->entries;
-	struct swlbr_error *error = swlbr_flow_result_init(sum, binary->map);
-
-	for (size_t i = 0; !error && i < history->nr_intervals; i++) {
-		struct swlbr_flow_result flow;
-
-		error = solve_interval(binary, entries, history->intervals[i].nr, whole, &flow);
-		entries += history->intervals[i].nr;
-		if (error)
-			break;
-		swlbr_flow_result_add(sum, &flow, binary->map);
-		swlbr_flow_result_deinit(&flow);
-	}
-	return error;
-}
-
-/*
- * Each interval has the flow that its counters say, what is a guess in it scaled so that all
- * intervals together are the whole. Without intervals there is only that.
- */
-static struct swlbr_error *walk_process(struct writing *writing,
-					const struct swlbr_flow_result *whole, double *carry)
+/* The stacks of all intervals but for a share, which goes to what these have too little of. */
+static struct swlbr_error *walk_intervals(struct writing *writing,
+					  const struct swlbr_flow_result *whole, double *carry)
 {
 	struct binary *binary = writing->binary;
 	const struct history *history = &writing->process->history;
 	const struct history_entry *entries = history->entries;
-	struct swlbr_flow_result sum = { 0 };
-	struct swlbr_error *error;
+	struct swlbr_error *error = NULL;
 
-	writing->start = history->start ? history->start : writing->process->end;
-	if (history->nr_intervals < 2) {
-		writing->end = writing->process->end;
-		return walk_interval(writing, whole, carry);
-	}
-	error = sum_intervals(writing, whole, &sum);
 	for (size_t i = 0; !error && i < history->nr_intervals; i++) {
 		struct swlbr_flow_result flow;
 
@@ -343,13 +351,31 @@ static struct swlbr_error *walk_process(struct writing *writing,
 		entries += history->intervals[i].nr;
 		if (error)
 			break;
-		swlbr_flow_result_scale(&flow, whole, &sum, binary->map);
-		error = walk_interval(writing, &flow, carry);
+		error = walk_interval(writing, &flow, 1 - SETTLED, carry);
 		swlbr_flow_result_deinit(&flow);
 		writing->start = writing->end;
 	}
-	swlbr_flow_result_deinit(&sum);
 	return error;
+}
+
+static struct swlbr_error *walk_process(struct writing *writing,
+					const struct swlbr_flow_result *whole, double *carry)
+{
+	const struct history *history = &writing->process->history;
+	uint64_t start = history->start ? history->start : writing->process->end;
+	struct swlbr_error *error;
+
+	writing->start = start;
+	writing->end = writing->process->end;
+	if (history->nr_intervals < 2)
+		return walk_interval(writing, whole, 1, carry);
+	error = walk_intervals(writing, whole, carry);
+	if (error)
+		return error;
+	writing->start = start;
+	writing->end = writing->process->end;
+	swlbr_walker_settle(writing->binary->walker, whole);
+	return walk_interval(writing, whole, SETTLED, carry);
 }
 
 static struct swlbr_error *write_process(struct binary *binary,
@@ -370,6 +396,9 @@ static struct swlbr_error *write_process(struct binary *binary,
 		clear_counters(binary);
 		add_counters(binary, process->total, process->nr_total);
 		error = swlbr_flow_solve(binary->flow, binary->counters, &binary->total, &own);
+		if (!error)
+			error = swlbr_flow_set_targets(binary->map, process->targets,
+						       process->nr_targets, &own);
 		whole = &own;
 	}
 	if (!error)

@@ -8,6 +8,7 @@
 #include "history.h"
 
 struct image;
+struct swlbr_flow_target;
 
 /* One process image of a binary. */
 struct stacks_process {
@@ -17,6 +18,8 @@ struct stacks_process {
 	uint64_t load_bias, end;     /* end: ns */
 	struct history_entry *total; /* by counter */
 	size_t nr_total;
+	struct swlbr_flow_target *targets; /* of indirect calls */
+	size_t nr_targets;
 	struct history history;
 };
 

@@ -63,6 +63,8 @@ struct swlbr_map_block {
 	uint32_t function;
 	uint32_t first_edge, nr_edges; /* the edges out of it */
 	uint32_t first_site, nr_sites;
+	/* Of an indirect call: its value site, and the data record that has it; or SWLBR_NONE */
+	uint32_t value_function, value_site;
 	uint32_t callee;   /* function that it calls or, where there is no edge, jumps to */
 	uint8_t end_kind;  /* enum swlbr_map_end */
 	uint8_t leaves;	   /* may go where the map does not: unknown targets, other binaries */

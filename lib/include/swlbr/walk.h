@@ -52,6 +52,12 @@ double swlbr_walker_branches(const struct swlbr_walker *walker,
 			     const struct swlbr_flow_result *flow);
 
 /**
+ * What was drawn since the last call has had too much of some branches and too little of others, by
+ * what @whole says: let the next stacks make up for it.
+ */
+void swlbr_walker_settle(struct swlbr_walker *walker, const struct swlbr_flow_result *whole);
+
+/**
  * Give @nr stacks of up to @depth branches (at most 1,024), drawn evenly from @flow, to @emit, newest branch
  * first. Stacks are shorter where the program ends.
  */
