@@ -72,6 +72,7 @@ struct vcpu {
 	const struct block *last; /* the block executed before */
 	uint64_t left;		  /* taken branches until the next sample */
 	uint64_t interval;	  /* taken branches between the sample before and the next */
+	uint64_t late;		  /* by how many branches the next sample is late */
 	uint64_t taken;		  /* entries ever put into @ring */
 	uint64_t first;		  /* entries before this one do not join up with those after */
 	uint64_t random;

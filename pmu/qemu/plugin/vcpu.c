@@ -40,14 +40,15 @@ static uint64_t next_random(struct vcpu *vcpu)
 }
 
 /*
- * Samples at equal distances would beat with the program's loops: an eighth more or less, the mean
- * being the period asked for.
+ * Samples at equal distances would beat with the program's loops: each is late by up to an eighth of
+ * the period. The next one is not late for that, so that samples spread as evenly as can be.
  */
 static void next_interval(struct vcpu *vcpu)
 {
-	uint64_t spread = options.period / 8;
+	uint64_t early = vcpu->late;
 
-	vcpu->interval = options.period - spread + next_random(vcpu) % (2 * spread + 1);
+	vcpu->late = next_random(vcpu) % (options.period / 8 + 1);
+	vcpu->interval = options.period + vcpu->late - early;
 	vcpu->left = vcpu->interval;
 }
 
@@ -103,6 +104,7 @@ static void start_thread(struct vcpu *vcpu)
 	self = vcpu;
 	vcpu->random =
 		0x9e3779b97f4a7c15ULL * (1 + __atomic_fetch_add(&nr_threads, 1, __ATOMIC_RELAXED));
+	vcpu->late = 0;
 	next_interval(vcpu);
 	break_stack(vcpu);
 	if (lane_open(&vcpu->writer, start_kind, ppid, ptid))
