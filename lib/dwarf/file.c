@@ -170,8 +170,9 @@ static struct swlbr_error *read_sections(struct dw_file *file, int fd, Elf *elf)
 		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type == SHT_NOBITS)
 			continue;
 		name = elf_strptr(elf, names, shdr.sh_name);
-		/* The type of the file does not tell: a file of dwz's is relocatable to the letter. */
-		if (name && (!strcmp(name, ".rela.debug_info") || !strcmp(name, ".rel.debug_info")))
+		/* A file of dwz's is relocatable to the letter; ld -q leaves relocations in programs. */
+		if (name && ehdr.e_type == ET_REL &&
+		    (!strcmp(name, ".rela.debug_info") || !strcmp(name, ".rel.debug_info")))
 			return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
 						  "%s: debug information of an unlinked object",
 						  file->path);

@@ -57,6 +57,7 @@ variant for_profiling clang++-19 -O3 -g -fdebug-info-for-profiling -funroll-loop
 variant flow_sensitive clang++-19 -O3 -g -fdebug-info-for-profiling -mllvm -enable-fs-discriminator
 variant line_tables_only clang++-19 -O2 -gmlt
 variant compressed clang++-19 -O2 -g -gz
+variant kept_relocations clang++-19 -O2 -g -Wl,--emit-relocs
 variant fixed_address clang++-19 -O2 -g -no-pie
 variant lld_removed clang++-19 -O3 -g -fuse-ld=lld -ffunction-sections -Wl,--gc-sections,--icf=all
 variant thin_lto clang++-19 -O3 -g -fuse-ld=lld -flto=thin
