@@ -74,23 +74,40 @@ static struct swlbr_error *read_function(struct reader *reader, char *text)
 	return NULL;
 }
 
+/*
+ * The end of the first target:calls in @text, NULL if there is none. A name that is no linkage name
+ * may have blanks and colons in it: the number before a blank or the end is what ends it.
+ */
+static char *target_end(char *text)
+{
+	for (char *colon = strchr(text, ':'); colon; colon = strchr(colon + 1, ':')) {
+		size_t digits = strspn(colon + 1, "0123456789");
+
+		if (digits && (!colon[1 + digits] || colon[1 + digits] == ' '))
+			return colon + 1 + digits;
+	}
+	return NULL;
+}
+
 /* " target:calls" as often as it is there. */
 static struct swlbr_error *read_targets(struct reader *reader, char *text, uint32_t record)
 {
-	char *rest = NULL;
-
-	for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+	for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+		char *end = target_end(text), *next = end && *end ? end + 1 : end;
 		struct swlbr_error *error;
 		uint64_t calls;
 		uint32_t name;
 
-		if (!cut_number(word, &calls) || !*word)
+		if (end)
+			*end = 0;
+		if (!end || !cut_number(text, &calls) || !*text)
 			return line_error(reader, "no target:calls");
-		error = sample_name(reader->profile, word, strlen(word), &name);
+		error = sample_name(reader->profile, text, strlen(text), &name);
 		if (!error)
 			error = sample_target(reader->profile, record, name, calls);
 		if (error)
 			return error;
+		text = next;
 	}
 	return NULL;
 }

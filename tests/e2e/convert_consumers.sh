@@ -78,6 +78,15 @@ g++-12 -O2 -g -Wl,--build-id -o ginlining inlining.cc && "$swlbr" record -q --em
 	convert -i ginlining.arcs -f gcc-afdo -o ginlining.gcov ./ginlining
 # gcc 12.2 divides by zero where an auto-profile lets it vectorize at more cost than -O2 does alone.
 quiet "g++ takes gcc-afdo" g++-12 -O2 -g -Wall -fvect-cost-model=very-cheap -fauto-profile=ginlining.gcov -c -o object inlining.cc
+/usr/bin/python3 "$here/lib/synthetic_arcs.py" ginlining >synthetic.arcs
+convert -i synthetic.arcs -f gcc-afdo -o synthetic.gcov ./ginlining
+convert -i synthetic.arcs -f llvm-sample -o synthetic.prof ./ginlining
+if /usr/bin/python3 "$here/lib/check_gcov.py" synthetic.gcov synthetic.prof >out 2>&1 &&
+	grep -qE '^[1-9][0-9]{2,} agree$' out && grep -q '^ *[0-9]*\.[0-9]*: [1-9]' synthetic.prof; then
+	ok "gcc-afdo has the largest count of each line: $(cat out)"
+else
+	fail "gcc-afdo has the largest count of each line: $(tail -1 out)"
+fi
 
 # google/autofdo.
 gcc-12 -O2 -gdwarf-4 -Wl,--build-id -o aloop loop.c && "$swlbr" record -q --emulate=counts -o aloop.arcs -- ./aloop 200000 >out

@@ -11,7 +11,7 @@
 static const char text[] = "main:3300:1\n"
 			   " 1: 1\n"
 			   " 2: 100 work:60 _ZN4rest3fooEv:40\n"
-			   " 2.3: 7\n"
+			   " 2.3: 7 operator-<int*, std::vector<int> >:5 plain:2\n"
 			   " 65533: 0\n"
 			   " 4: helper:1200\n"
 			   "  1: 12 leaf:12\n"
