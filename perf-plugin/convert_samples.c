@@ -173,9 +173,9 @@ static void print_summary(const struct samples *samples)
 	}
 	functions = swlbr_sample_profile_functions(samples->profile, &total);
 	fprintf(stderr,
-		"[ perf swlbr convert: wrote %s: %zu functions, total count %" PRIu64
+		"[ %zu functions, total count %" PRIu64
 		", of %zu binar%s, where %.1f %% ran; of that %.2f %% in functions with debug information",
-		samples->convert->output, functions, total, binaries, binaries == 1 ? "y" : "ies",
+		functions, total, binaries, binaries == 1 ? "y" : "ies",
 		percent(weight, samples->total), percent(ranges - unknown - bad, ranges));
 	if (bad)
 		fprintf(stderr, "; %.2f %% do not fit the binary", percent(bad, ranges));

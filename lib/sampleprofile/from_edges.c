@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /* An edge profile of a binary, and its debug information, into a sample profile. */
+#include <elf.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,12 @@ static struct swlbr_error *load_code(struct build *build, uint64_t address)
 	return NULL;
 }
 
+/* Instructions are all of one size on some machines: 0 on others. */
+static unsigned int fixed_size(const struct swlbr_elf *elf)
+{
+	return swlbr_elf_machine(elf) == EM_AARCH64 ? 4 : 0;
+}
+
 /* The size of the instruction at @address; 0 if there is none. */
 static struct swlbr_error *instruction_size(struct build *build, uint64_t address,
 					    unsigned int *ret)
@@ -60,7 +67,12 @@ static struct swlbr_error *instruction_size(struct build *build, uint64_t addres
 	struct swlbr_error *error = NULL;
 	struct arch_insn insn;
 
-	*ret = 0;
+	*ret = fixed_size(build->elf);
+	if (*ret) {
+		if (address % *ret)
+			*ret = 0;
+		return NULL;
+	}
 	if (address < code->vaddr || address - code->vaddr >= code->size ||
 	    code->size - (address - code->vaddr) < build->arch->max_insn)
 		error = load_code(build, address);
@@ -334,7 +346,7 @@ static struct swlbr_error *start(struct build *build)
 	struct swlbr_elf_symbol symbol;
 
 	build->arch = arch_of_machine(swlbr_elf_machine(build->elf));
-	if (!build->arch)
+	if (!build->arch && !fixed_size(build->elf))
 		return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
 					  "%s: instructions of machine %u cannot be read",
 					  swlbr_elf_path(build->elf),

@@ -51,6 +51,21 @@ static bool is_return(const struct fdata *fdata, uint64_t address)
 	       fdata->map->blocks[block].end_kind == SWLBR_MAP_END_RETURN;
 }
 
+/* A jump that was taken shows where a block begins. */
+static void mark_target(struct fdata *fdata, const struct branch *branch)
+{
+	const struct swlbr_map_block *blocks = fdata->map->blocks;
+	uint32_t from, to;
+
+	if (!branch->from_known || !branch->to_known)
+		return;
+	from = swlbr_branch_map_block_at(fdata->map, branch->from);
+	to = swlbr_branch_map_block_at(fdata->map, branch->to);
+	if (from != SWLBR_NONE && to != SWLBR_NONE && blocks[to].start == branch->to &&
+	    blocks[from].function == blocks[to].function)
+		fdata->is_target[to] = true;
+}
+
 static struct swlbr_error *add_branches(struct fdata *fdata, struct swlbr_edge_profile *edges,
 					uint32_t binary)
 {
@@ -69,6 +84,7 @@ static struct swlbr_error *add_branches(struct fdata *fdata, struct swlbr_edge_p
 		if (all[i].kind != SWLBR_EDGE_BRANCH || (!branch.from_known && !branch.to_known) ||
 		    (branch.from_known && is_return(fdata, branch.from)))
 			continue;
+		mark_target(fdata, &branch);
 		error = add_branch(fdata, &branch);
 	}
 	return error;
@@ -229,6 +245,10 @@ static struct swlbr_error *write_file(const struct fdata *fdata, const char *pat
 	return swlbr_outfile_commit(file);
 }
 
+/*
+ * Direct jumps alone: a jump table of which the map has too much would have BOLT drop the function
+ * for not matching, where one target too few costs a count. Those that were jumped to are known.
+ */
 static struct swlbr_error *mark_targets(struct fdata *fdata)
 {
 	fdata->is_target = calloc(fdata->map->nr_blocks + 1, sizeof(bool));
@@ -237,9 +257,8 @@ static struct swlbr_error *mark_targets(struct fdata *fdata)
 	for (size_t i = 0; i < fdata->map->nr_edges; i++) {
 		const struct swlbr_map_edge *edge = &fdata->map->edges[i];
 
-		if ((edge->kind == SWLBR_MAP_TAKEN || edge->kind == SWLBR_MAP_INDIRECT) &&
-		    fdata->map->blocks[edge->from].function ==
-			    fdata->map->blocks[edge->to].function)
+		if (edge->kind == SWLBR_MAP_TAKEN && fdata->map->blocks[edge->from].function ==
+							     fdata->map->blocks[edge->to].function)
 			fdata->is_target[edge->to] = true;
 	}
 	return NULL;

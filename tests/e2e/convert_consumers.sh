@@ -60,6 +60,20 @@ clang-19 -O2 -g -fprofile-sample-use=text -S -emit-llvm -o loop.ll loop.c
 grep -q '!{!"function_entry_count", i64 2}' loop.ll && ok "clang: main and work are entered once" ||
 	fail "clang: entry counts: $(grep function_entry_count loop.ll)"
 
+# Another machine.
+if command -v aarch64-linux-gnu-gcc >/dev/null; then
+	aarch64-linux-gnu-gcc -O2 -g -Wl,--build-id -o loop64 loop.c && "$swlbr" record -q --emulate=counts \
+		-o loop64.arcs --sysroot /usr/aarch64-linux-gnu -- ./loop64 200000 >out
+	convert -i loop64.arcs -f llvm-sample -o text64 ./loop64
+	convert -i loop64.arcs -f llvm-unsymbolized -o unsymbolized ./loop64
+	llvm-profgen-19 --unsymbolized-profile=unsymbolized --binary=./loop64 --format=text -o theirs 2>err
+	is "aarch64: as llvm-profgen, but for the call of main" \
+		"$(diff <(sed 's/^\(main:.*\):[0-9]*$/\1/' theirs) <(sed 's/^\(main:.*\):[0-9]*$/\1/' text64) | head -3)" ""
+	is "aarch64: the loop's count is exact" "$(grep -c ': 200000' text64)" 7
+else
+	echo "skip aarch64: no compiler"
+fi
+
 # Several inputs are summed.
 convert -i loop.arcs,loop.arcs -f llvm-sample -o double ./loop
 llvm-profdata-19 merge --sample --text --weighted-input=2,text -o twice
