@@ -132,8 +132,8 @@ static struct swlbr_error *set_site(const struct swlbr_branch_map *map,
 				.nr = nr * result->block[blocks[b].block] / ran,
 				.exact = nr_blocks == 1 && seen <= ran,
 			};
-			struct swlbr_error *error =
-				call.nr >= 0.5 ? add_call(result, max, &call) : NULL;
+			struct swlbr_error *error = call.nr >= 0.5 ? add_call(result, max, &call)
+								   : NULL;
 
 			if (error)
 				return error;
@@ -169,7 +169,8 @@ struct swlbr_error *swlbr_flow_set_targets(const struct swlbr_branch_map *map,
 		while (t < nr && targets[t].function == blocks[b].function &&
 		       targets[t].site == blocks[b].site)
 			t++;
-		error = set_site(map, &blocks[b], end - b, &targets[first], t - first, result, &max);
+		error = set_site(map, &blocks[b], end - b, &targets[first], t - first, result,
+				 &max);
 	}
 	free(blocks);
 	take_from_outside(result);
