@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <swlbr/edge_text.h>
+
 #include "cmd.h"
 #include "convert.h"
 #include "convert_diagnosis.h"
@@ -72,10 +74,36 @@ static struct swlbr_error *add_perfdata(struct convert *convert, struct swlbr_ed
 	return convert_perfdata_edges(convert, path);
 }
 
+/* Formats that do not tell of what binary they are: it is the argument. */
+static struct swlbr_error *add_text(struct convert *convert, struct swlbr_edge_profile *edges,
+				    const char *path)
+{
+	struct swlbr_error *error;
+	struct swlbr_elf *elf;
+	uint64_t outside;
+
+	if (convert->nr_arguments != 1)
+		return swlbr_error_create(
+			SWLBR_ERROR_NOT_FOUND,
+			"%s: this format does not tell of what binary it is; give that one as the argument",
+			path);
+	error = swlbr_elf_open(convert->arguments[0], &elf);
+	if (error)
+		return error;
+	error = swlbr_edge_text_read(edges, elf, path, &outside);
+	swlbr_elf_close(elf);
+	if (!error && outside)
+		cmd_warn(
+			"%s: %llu rows are at no place of %s and do not count: is it the right one?",
+			path, (unsigned long long)outside, convert->arguments[0]);
+	return error;
+}
+
 static struct swlbr_error *add_file(struct convert *convert, struct swlbr_edge_profile *edges,
 				    const char *path)
 {
 	bool is_arcs, is_perfdata = false, is_profraw = false;
+	enum swlbr_edge_text text;
 	struct swlbr_error *error;
 	struct stat stat_buffer;
 
@@ -92,10 +120,16 @@ static struct swlbr_error *add_file(struct convert *convert, struct swlbr_edge_p
 		return add_perfdata(convert, edges, path);
 	if (!error)
 		error = swlbr_profraw_probe(path, &is_profraw);
+	if (!error && is_profraw)
+		return convert_profraw(convert, path);
+	if (!error)
+		error = swlbr_edge_text_probe(path, &text);
 	if (error)
 		return error;
-	if (is_profraw)
-		return convert_profraw(convert, path);
+	if (text == SWLBR_TEXT_SCRIPT)
+		return swlbr_stacks_read_script(convert->stacks, path);
+	if (text != SWLBR_TEXT_NONE)
+		return add_text(convert, edges, path);
 	return swlbr_error_create(SWLBR_ERROR_FORMAT,
 				  "%s: neither a perf.data nor an edge profile (at offset 0)",
 				  path);

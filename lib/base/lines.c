@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/* Text files, line by line. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/lines.h"
+
+struct swlbr_error *lines_open(struct lines *lines, const char *path)
+{
+	*lines = (struct lines){ .path = path };
+	lines->line = malloc(LINES_SIZE);
+	if (!lines->line)
+		return swlbr_error_no_memory();
+	lines->file = strcmp(path, "-") ? fopen(path, "re") : stdin;
+	return lines->file ? NULL : swlbr_error_errno(errno, "%s", path);
+}
+
+void lines_close(struct lines *lines)
+{
+	if (lines->file && lines->file != stdin)
+		fclose(lines->file);
+	free(lines->line);
+	*lines = (struct lines){ 0 };
+}
+
+struct swlbr_error *lines_error(const struct lines *lines, const char *what)
+{
+	return swlbr_error_create(SWLBR_ERROR_FORMAT, "%s: %s (line %llu)", lines->path, what,
+				  (unsigned long long)lines->number);
+}
+
+struct swlbr_error *lines_next(struct lines *lines, bool *found_ret)
+{
+	size_t size;
+
+	*found_ret = false;
+	if (!fgets(lines->line, LINES_SIZE, lines->file)) {
+		if (ferror(lines->file))
+			return swlbr_error_errno(errno, "%s", lines->path);
+		return NULL;
+	}
+	lines->number++;
+	size = strlen(lines->line);
+	if (size && lines->line[size - 1] == '\n')
+		lines->line[--size] = '\0';
+	else if (!feof(lines->file))
+		return lines_error(lines, "a line that is too long, or not text");
+	if (size && lines->line[size - 1] == '\r')
+		lines->line[size - 1] = '\0';
+	*found_ret = true;
+	return NULL;
+}
+
+bool lines_number(const char **text, int base, const char *ends, uint64_t *ret)
+{
+	char *end;
+
+	/* strtoull would take signs and blanks. */
+	if (!strchr("0123456789abcdefABCDEF", **text) || !**text)
+		return false;
+	errno = 0;
+	*ret = strtoull(*text, &end, base);
+	if (errno || end == *text || !strchr(ends, *end))
+		return false;
+	*text = end;
+	return true;
+}
