@@ -117,10 +117,11 @@ void stacks_free_binaries(struct swlbr_stacks *stacks)
 bool swlbr_stacks_get_binary(const struct swlbr_stacks *stacks, size_t index,
 			     struct swlbr_stacks_binary *ret)
 {
-	const struct stacks_binary *binary = &stacks->binaries[index];
+	const struct stacks_binary *binary;
 
 	if (index >= stacks->nr_binaries)
 		return false;
+	binary = &stacks->binaries[index];
 	*ret = (struct swlbr_stacks_binary){
 		.path = binary->path,
 		.build_id = binary->build_id,

@@ -99,10 +99,11 @@ static struct swlbr_error *map_kernel(struct reading *reading, uint64_t time,
 		return NULL;
 	if (record->mmap2.length < end - start)
 		end = start + record->mmap2.length;
+	/* No kernel is so large that this cuts something off. */
 	if (start < symbol - KERNEL_OFFSET / 2)
 		start = symbol - KERNEL_OFFSET / 2;
-	if (end > start && end - start > KERNEL_OFFSET)
-		end = start + KERNEL_OFFSET;
+	if (end > symbol && end - symbol > KERNEL_OFFSET / 2)
+		end = symbol + KERNEL_OFFSET / 2;
 	if (end <= start)
 		return NULL;
 	if (!id.size)

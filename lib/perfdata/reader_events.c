@@ -296,10 +296,11 @@ static bool has_time(const struct reader_event *event)
 bool swlbr_perfdata_event(const struct swlbr_perfdata *file, size_t index,
 			  struct swlbr_perfdata_event *ret)
 {
-	const struct reader_event *event = &file->events[index];
+	const struct reader_event *event;
 
 	if (index >= file->nr_events)
 		return false;
+	event = &file->events[index];
 	*ret = (struct swlbr_perfdata_event){
 		.name = event->name,
 		.type = event->type,

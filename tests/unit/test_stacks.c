@@ -182,8 +182,10 @@ static void test_order(bool in_order)
 
 	begin(&image);
 	put_mmap(&image, 1, 7, 0x1000, 0x1000, 0, "/old");
-	if (!in_order)
+	if (!in_order) {
 		stack1(&image, 60, 7, 0x1010, 0x1020);
+		stack1(&image, 61, 7, 0x1810, 0x1820);
+	}
 	put_fork(&image, 10, 8, 7);
 	stack1(&image, 11, 8, 0x1010, 0x1020);
 	put_mmap(&image, 20, 7, 0x1800, 0x1000, 0x100, "/new");
@@ -200,13 +202,15 @@ static void test_order(bool in_order)
 	put_mmap(&image, 51, 9, 0x9000, 0x1000, 0, "/dlopen");
 	stack1(&image, 52, 9, 0x1810, 0x1820);
 	stack1(&image, 52, 9, 0x9010, 0x9020);
-	if (in_order)
+	if (in_order) {
 		stack1(&image, 60, 7, 0x1010, 0x1020);
+		stack1(&image, 61, 7, 0x1810, 0x1820);
+	}
 	r = convert(&image, NULL);
 	check(branches(&r, "/old", 0x10, 0x20) == 3,
 	      "a fork has its parent's memory, until it executes another program (%s)",
 	      in_order ? "in order" : "late records");
-	check(branches(&r, "/old", 0x810, 0x820) == 2 && branches(&r, "/new", 0x110, 0x120) == 2 &&
+	check(branches(&r, "/old", 0x810, 0x820) == 2 && branches(&r, "/new", 0x110, 0x120) == 3 &&
 		      branches(&r, "/old", 0x710, 0x720) == 1,
 	      "a mapping over an older one takes its place, from its time on, in its process (%s)",
 	      in_order ? "in order" : "late records");
@@ -215,8 +219,28 @@ static void test_order(bool in_order)
 	      in_order ? "in order" : "late records");
 	check(branches(&r, "/dlopen", 0x10, 0x20) == 1, "a child's own mapping (%s)",
 	      in_order ? "in order" : "late records");
-	check(r.stats->samples == 11 && r.stats->entries == 11, "no sample is counted twice (%s)",
+	check(r.stats->samples == 12 && r.stats->entries == 12, "no sample is counted twice (%s)",
 	      in_order ? "in order" : "late records");
+	done(&r);
+}
+
+/* Which of two mappings is newer does not hang on which begins first. */
+static void test_overlap(void)
+{
+	struct file_image image;
+	struct result r;
+
+	begin(&image);
+	put_mmap(&image, 1, 7, 0x2000, 0x1000, 0, "/right");
+	put_mmap(&image, 2, 7, 0x1000, 0x1800, 0, "/left");
+	stack1(&image, 10, 7, 0x2710, 0x2720);
+	stack1(&image, 11, 7, 0x2910, 0x2920);
+	stack1(&image, 12, 7, 0x1010, 0x1020);
+	r = convert(&image, NULL);
+	check(branches(&r, "/left", 0x1710, 0x1720) == 1 &&
+		      branches(&r, "/right", 0x910, 0x920) == 1 &&
+		      branches(&r, "/left", 0x10, 0x20) == 1,
+	      "a newer mapping hides the part of an older one that it covers");
 	done(&r);
 }
 
@@ -473,6 +497,7 @@ int main(void)
 	test_drops();
 	test_order(true);
 	test_order(false);
+	test_overlap();
 	test_without_time();
 	test_sources();
 	test_addresses(elf);
