@@ -119,6 +119,8 @@ static void tell_binary(const struct diagnosis *diagnosis, const struct swlbr_st
 {
 	char then[41], now[41];
 
+	if (binary->path[0] == '[' && !binary->kernel)
+		return; /* the vdso has no file */
 	if (binary->match == SWLBR_ELF_CHANGED)
 		tell(diagnosis, "changed",
 		     "%s has changed since the recording (build-id %s then, %s now), so that its addresses stay file offsets: record again, or give the binary of then as an argument",
@@ -223,6 +225,10 @@ void convert_diagnose(const struct convert *convert, convert_finding_fn tell_fn,
 	tell_unmapped(&diagnosis);
 	tell_ranges(&diagnosis);
 	tell_binaries(&diagnosis);
+	if (stats->unknown_events)
+		tell(&diagnosis, "unknown_events",
+		     "%llu samples are of no event that the file names and do not count: its header is damaged",
+		     number(stats->unknown_events));
 	if (stats->lost)
 		tell(&diagnosis, "lost",
 		     "the kernel lost %llu records or samples: what they held is missing; record with larger buffers (-m) or a longer period",

@@ -179,6 +179,7 @@ static void print_json(const struct convert *convert, const struct totals *total
 	put_number("range_executions", totals->range_count);
 	put_number("samples", stats->samples);
 	put_number("filtered_samples", stats->filtered);
+	put_number("samples_of_unknown_events", stats->unknown_events);
 	put_number("stacks", stats->stacks);
 	put_number("empty_stacks", stats->empty_stacks);
 	put_number("call_stacks", stats->call_stacks);

@@ -80,6 +80,7 @@ struct swlbr_stacks {
 	size_t nr_binaries, max_binaries;
 	uint32_t *binary_slots; /* by hash of path: 1 + index */
 	unsigned int binary_slots_log2;
+	char release[128];	  /* of the kernel that was recorded; empty: not known */
 	struct reading *mappings; /* of swlbr_stacks_use_mappings(), or NULL */
 	struct placed_entry entries[MAX_STACK];
 	uint32_t slots[MAX_STACK]; /* where the entries are in the table, or should be */

@@ -77,12 +77,40 @@ static bool find_reference(struct stacks_binary *binary)
 	return found;
 }
 
+/* Where distributions put it; only a build-id tells whether it is the one that ran. */
+static struct swlbr_error *find_installed_kernel(const struct finishing *finishing,
+						 struct stacks_binary *binary)
+{
+	static const char *const places[] = {
+		"/boot/vmlinux-%s",
+		"/usr/lib/debug/boot/vmlinux-%s",
+		"/lib/modules/%s/build/vmlinux",
+		"/usr/lib/debug/lib/modules/%s/vmlinux",
+	};
+	const char *release = finishing->stacks->release;
+	struct swlbr_error *error = NULL;
+
+	if (!binary->build_id.size || !*release || strchr(release, '/'))
+		return NULL;
+	for (size_t i = 0; !error && !binary->found.elf && i < sizeof(places) / sizeof(*places);
+	     i++) {
+		char path[256];
+
+		snprintf(path, sizeof(path), places[i], release);
+		swlbr_elf_found_clear(&binary->found);
+		error = swlbr_elf_find(finishing->finder, &binary->build_id, path, &binary->found);
+	}
+	return error;
+}
+
 static struct swlbr_error *find_kernel(const struct finishing *finishing,
 				       struct stacks_binary *binary)
 {
 	struct swlbr_error *error =
 		swlbr_elf_find(finishing->finder, &binary->build_id, "vmlinux", &binary->found);
 
+	if (!error && !binary->found.elf)
+		error = find_installed_kernel(finishing, binary);
 	if (error || !binary->found.elf || find_reference(binary))
 		return error;
 	swlbr_elf_found_clear(&binary->found);

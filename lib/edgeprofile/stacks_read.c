@@ -21,7 +21,7 @@ static struct swlbr_error *read_samples(struct reading *reading)
 	for (;;) {
 		struct swlbr_error *error = swlbr_perfdata_next(reading->file, &record, &end);
 
-		if (!error && !end && record.kind == SWLBR_RECORD_SAMPLE)
+		if (!error && !end)
 			error = reading_add_sample(reading, &record);
 		if (error || end)
 			return error;
@@ -85,7 +85,9 @@ static struct swlbr_error *read_in_order(struct reading *reading, bool *in_order
 			error = add_in_order(reading, &record, time);
 			break;
 		default:
-			error = reading_add_side(reading, &record);
+			error = record.type == PERF_RECORD_SAMPLE
+					? reading_add_sample(reading, &record)
+					: reading_add_side(reading, &record);
 		}
 		if (error)
 			return error;
@@ -128,6 +130,9 @@ static void note_file(struct swlbr_stacks *stacks, const struct swlbr_perfdata *
 	if (swlbr_perfdata_arch(file))
 		snprintf(stacks->stats.arch, sizeof(stacks->stats.arch), "%s",
 			 swlbr_perfdata_arch(file));
+	if (swlbr_perfdata_os_release(file))
+		snprintf(stacks->release, sizeof(stacks->release), "%s",
+			 swlbr_perfdata_os_release(file));
 }
 
 static void clear(struct reading *reading)

@@ -158,6 +158,11 @@ struct swlbr_error *reading_add_sample(struct reading *reading, const struct swl
 	struct swlbr_stacks_stats *stats = &reading->stacks->stats;
 	uint64_t time = reading->by_time ? record->time : record->offset;
 
+	if (record->kind != SWLBR_RECORD_SAMPLE) {
+		stats->unknown_events += record->type == PERF_RECORD_SAMPLE &&
+					 record->kind == SWLBR_RECORD_OTHER;
+		return NULL;
+	}
 	if (!passes(reading, record, time)) {
 		stats->filtered++;
 		return NULL;

@@ -412,6 +412,15 @@ static void test_kernel(const char *vmlinux)
 	done(&r);
 	finder = without;
 	swlbr_elf_finder_destroy(with_vmlinux);
+	/* Nonsense of a damaged file. */
+	begin(&image);
+	put_mmap(&image, 0, -1, 0xffffffffa1000000, 0x1000000, 0x8000000000000000,
+		 "[kernel.kallsyms]_text");
+	stack1(&image, 10, 7, 0xffffffffa1000123, 0xffffffffa1000456);
+	r = convert(&image, NULL);
+	check(r.stats->branches_kept == 0 && r.stats->kernel_unmapped == 1,
+	      "a kernel that would be far from its symbol is not believed");
+	done(&r);
 }
 
 /* Counts of 32 bits are not what bounds a sum. */

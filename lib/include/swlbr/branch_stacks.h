@@ -42,15 +42,16 @@ const char *swlbr_stack_drop_text(enum swlbr_stack_drop drop);
 
 /** What was seen and what of it counts. */
 struct swlbr_stacks_stats {
-	uint64_t samples;	/* of all events that pass the filters, swlbr tracepoints not */
-	uint64_t filtered;	/* samples that do not pass */
-	uint64_t stacks;	/* samples with a branch stack that is not empty */
-	uint64_t empty_stacks;	/* samples with an empty one */
-	uint64_t call_stacks;	/* samples with an LBR call stack, which has no taken branches */
-	uint64_t callchains;	/* samples with a call chain */
-	uint64_t entries;	/* of branch stacks */
-	uint64_t ranges;	/* pairs of entries that follow each other */
-	uint64_t branches_kept; /* entries that are in the profile */
+	uint64_t samples;	 /* of all events that pass the filters, swlbr tracepoints not */
+	uint64_t filtered;	 /* samples that do not pass */
+	uint64_t stacks;	 /* samples with a branch stack that is not empty */
+	uint64_t unknown_events; /* samples of no event that the file names: not counted */
+	uint64_t empty_stacks;	 /* samples with an empty one */
+	uint64_t call_stacks;	 /* samples with an LBR call stack, which has no taken branches */
+	uint64_t callchains;	 /* samples with a call chain */
+	uint64_t entries;	 /* of branch stacks */
+	uint64_t ranges;	 /* pairs of entries that follow each other */
+	uint64_t branches_kept;	 /* entries that are in the profile */
 	uint64_t ranges_kept;
 	uint64_t kernel_unmapped; /* of the unmapped entries, those with an end in the kernel */
 	uint64_t drops[SWLBR_DROPS];
