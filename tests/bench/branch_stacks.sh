@@ -69,6 +69,22 @@ done
 	cost "$swlbr" convert -q -i walk.data -f llvm-sample -o walk.sample program |
 	awk '{ print "walk: convert -f llvm-sample: " $1 " s, " $2 " KB" }'
 
+# Through perf's own decoding, beside a dlfilter that does nothing.
+if [ -f "$BUILD/dlfilter-swlbr.so" ]; then
+	cat >nothing.c <<-'C'
+	#include <perf/perf_dlfilter.h>
+	int filter_event(void *data, const struct perf_dlfilter_sample *sample, void *ctx)
+	{
+		return !data && !sample && !ctx ? 0 : 1;
+	}
+	C
+	$CC -O2 -shared -fPIC -o nothing.so nothing.c
+	set -- $(cost perf script -i walk.data --dlfilter ./nothing.so) \
+		$(cost perf script -i walk.data --dlfilter "$BUILD/dlfilter-swlbr.so" --dlarg -q \
+			--dlarg -f --dlarg arcs --dlarg -o --dlarg filtered.arcs)
+	echo "dlfilter: $3 s; one that does nothing: $1 s"
+fi
+
 # Four times the file: four times the time, the same memory.
 rm -f many.data
 ./generate walk walk.arcs "$PWD/program" $((4 * samples)) four.data
