@@ -23,7 +23,7 @@ static const char usage[] =
 	"        --list-formats    print the output formats\n"
 	"        --compress        llvm-extbinary: compress the sections\n"
 	"        --md5             llvm-extbinary: hashes instead of names\n"
-	"        --symbol-list     llvm-extbinary: with the list of all functions\n"
+	"        --symbol-list     llvm-extbinary, gcc-afdo: with the list of all functions\n"
 	"        --pid <list>, --tid <list>, --comm <list>, --event <list>, --dso <list>\n"
 	"                          of branch stacks, only those of the processes, threads, names,\n"
 	"                          events or binaries listed\n"
@@ -86,6 +86,14 @@ static bool add_inputs(struct convert *convert, const char *list)
 			return true;
 		list += size + 1;
 	}
+}
+
+/* The options of sample profiles that a format has. */
+static unsigned int formats_flags(const char *format)
+{
+	if (!strcmp(format, "llvm-extbinary"))
+		return SWLBR_SAMPLE_COMPRESS | SWLBR_SAMPLE_MD5 | SWLBR_SAMPLE_SYMBOL_LIST;
+	return strcmp(format, "gcc-afdo") ? 0 : SWLBR_SAMPLE_SYMBOL_LIST;
 }
 
 /* -1: go on; else the exit status. */
@@ -183,9 +191,10 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 	if (!convert->format)
 		return cmd_usage_error("convert",
 				       "no format given (-f); --list-formats names them");
-	if (convert->sample_flags && strcmp(convert->format->name, "llvm-extbinary"))
-		return cmd_usage_error("convert", "--compress, --md5 and --symbol-list are for "
-						  "llvm-extbinary alone");
+	if (convert->sample_flags & ~formats_flags(convert->format->name))
+		return cmd_usage_error("convert",
+				       "--compress and --md5 are for llvm-extbinary, --symbol-list "
+				       "for it and for gcc-afdo");
 	if (!convert->output)
 		return cmd_usage_error("convert", "no output file given (-o)");
 	if (convert->json && !strcmp(convert->output, "-"))

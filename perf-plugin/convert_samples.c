@@ -234,8 +234,7 @@ static struct swlbr_error *write_extbinary(const struct convert *convert,
 static struct swlbr_error *write_gcc(const struct convert *convert,
 				     const struct swlbr_sample_profile *profile, const char *path)
 {
-	(void)convert;
-	return swlbr_sample_profile_write_gcc(profile, path);
+	return swlbr_sample_profile_write_gcc(profile, convert->sample_flags, path);
 }
 
 struct swlbr_error *convert_write_llvm_sample(struct convert *convert,

@@ -79,8 +79,25 @@ static struct swlbr_error *copy_records(const struct swlbr_sample_profile *profi
 	return NULL;
 }
 
+/* A function without counts did not run: gcc takes one that is not there for unknown. */
+static struct swlbr_error *add_symbols(const struct swlbr_sample_profile *profile,
+				       struct swlbr_sample_profile *copy)
+{
+	struct swlbr_error *error = NULL;
+
+	for (size_t i = 0; !error && i < profile->nr_symbols; i++) {
+		uint32_t name, node;
+
+		error = copy_name(copy, profile->names[profile->symbols[i]], &name);
+		if (!error)
+			error = sample_node(copy, SAMPLE_TOP, (struct sample_place){ 0 }, name,
+					    &node);
+	}
+	return error;
+}
+
 /* A copy with one entry for each line, under the names that gcc knows. */
-static struct swlbr_error *by_line(const struct swlbr_sample_profile *profile,
+static struct swlbr_error *by_line(const struct swlbr_sample_profile *profile, unsigned int flags,
 				   struct swlbr_sample_profile **ret)
 {
 	uint32_t *nodes = reallocarray(NULL, profile->node_index.nr + 1, sizeof(*nodes));
@@ -107,6 +124,8 @@ static struct swlbr_error *by_line(const struct swlbr_sample_profile *profile,
 		if (!error)
 			error = sample_target(copy, records[target->record], name, target->count);
 	}
+	if (!error && (flags & SWLBR_SAMPLE_SYMBOL_LIST))
+		error = add_symbols(profile, copy);
 	free(nodes);
 	free(records);
 	if (error) {
@@ -213,13 +232,13 @@ static struct swlbr_error *write_file(const struct buffer *data, const char *pat
 }
 
 struct swlbr_error *swlbr_sample_profile_write_gcc(const struct swlbr_sample_profile *profile,
-						   const char *path)
+						   unsigned int flags, const char *path)
 {
 	struct swlbr_sample_profile *copy;
 	struct writer writer = { 0 };
 	struct swlbr_error *error;
 
-	error = by_line(profile, &copy);
+	error = by_line(profile, flags, &copy);
 	if (error)
 		return error;
 	writer.profile = copy;

@@ -88,6 +88,15 @@ for count in 200000 2062; do
 	grep -q "basic block .*count $count (auto FDO)" blocks && ok "gcc: a block of count $count" ||
 		fail "gcc: no block of count $count: $(grep 'basic block.*count' blocks | head -20)"
 done
+convert -i gloop.arcs -f gcc-afdo --symbol-list -o listed.gcov ./gloop
+for profile in gloop listed; do
+	gcc-12 -O2 -g -fauto-profile=$profile.gcov -fdump-tree-optimized-blocks-details=$profile.blocks -c -o object loop.c
+	sed -n '/^;; Function thrice/,/^;; Function work/s/.*basic block 2,.*count \([^,]*\).*/\1/p' $profile.blocks
+done >thrice
+is "gcc: a function that did not run, without and with --symbol-list" \
+	"$(tr '\n' ';' <thrice)" "1073741824 (estimated locally);0 (auto FDO);"
+"$asan" convert -q -i gloop.arcs -f gcc-afdo --md5 -o none ./gloop >err 2>&1
+is "--md5 is not for gcc: status" $? 129
 g++-12 -O2 -g -Wl,--build-id -o ginlining inlining.cc && "$swlbr" record -q --emulate=counts -o ginlining.arcs -- ./ginlining 500 >out &&
 	convert -i ginlining.arcs -f gcc-afdo -o ginlining.gcov ./ginlining
 # gcc 12.2 divides by zero where an auto-profile lets it vectorize at more cost than -O2 does alone.
