@@ -13,10 +13,13 @@ struct space_event {
 	bool hole;
 };
 
-/* A hostile file could make forks inherit more than there is memory. */
-#define MAX_INHERITED (8 * 1024 * 1024)
+/*
+ * A hostile file could make forks inherit more than there is memory. What is not inherited is not
+ * mapped, and counted as such.
+ */
+#define MAX_INHERITED (2 * 1024 * 1024)
 /* Mappings over one another that are looked at for one address; a hostile file has more. */
-#define MAX_OVERLAPS 4096
+#define MAX_OVERLAPS 512
 
 /* What images find that have found nothing yet. */
 static const struct mapping no_mapping;
@@ -172,9 +175,7 @@ static struct swlbr_error *inherit(struct address_spaces *spaces, struct image *
 		if (origin->mappings[i].from_time > image->origin_time)
 			continue;
 		if (spaces->nr_inherited++ >= MAX_INHERITED)
-			return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
-						  "more than %d mappings are inherited by forks",
-						  MAX_INHERITED);
+			break;
 		error = add_mapping(image, &origin->mappings[i]);
 	}
 	return error;
@@ -241,9 +242,14 @@ static int by_start(const void *left, const void *right)
 	return is_newer(a, b) - is_newer(b, a);
 }
 
-/* Where two mappings overlap, the older one is not to be trusted once the newer is there. */
-static void find_safe_times(struct image *image)
+/*
+ * Where two mappings overlap, the older one is not to be trusted once the newer is there. Returns
+ * how many were looked at.
+ */
+static uint64_t find_safe_times(struct image *image)
 {
+	uint64_t work = image->nr;
+
 	for (size_t i = 0; i < image->nr; i++)
 		image->mappings[i].safe_time = UINT64_MAX - image->mappings[i].from_time;
 	for (size_t i = 0; i < image->nr; i++) {
@@ -259,6 +265,7 @@ static void find_safe_times(struct image *image)
 				left->safe_time = 0;
 				break;
 			}
+			work++;
 			if (is_newer(left, right)) {
 				older = right;
 				newer = left;
@@ -267,6 +274,7 @@ static void find_safe_times(struct image *image)
 				older->safe_time = newer->from_time - older->from_time;
 		}
 	}
+	return work;
 }
 
 struct swlbr_error *image_prepare(struct address_spaces *spaces, struct image *image)
@@ -283,10 +291,9 @@ struct swlbr_error *image_prepare(struct address_spaces *spaces, struct image *i
 		max_end = end > max_end ? end : max_end;
 		ends[i] = max_end;
 	}
-	find_safe_times(image);
+	spaces->work += find_safe_times(image);
 	image->last = &no_mapping;
 	image->dirty = false;
-	spaces->work += image->nr;
 	return NULL;
 }
 
