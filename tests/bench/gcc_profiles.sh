@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# What gcc makes of our auto-profile, beside plain -O2 and its own instrumented profile: instructions
+# What gcc makes of our auto-profile (with --symbol-list, the counts being exact), beside plain -O2 and its own instrumented profile: instructions
 # and taken branches of a run with another input than that of training, and the size of .text.
 # gcc 12.2 divides by zero on auto-profiles of loops that it may vectorize at any cost, so it may not.
 #   NAMES (lua bzip2 zstd sqlite3)
@@ -69,7 +69,7 @@ printf '%-8s %-22s %-22s %-22s\n' "" "plain -O2" "-fauto-profile" "-fprofile-use
 for name in "${names[@]}"; do
 	program=$WORKLOADS/gcc-plain/$name
 	run "$name" "$program" train "$swlbr" record -q --emulate=counts -o "$scratch/arcs" -- &&
-		"$swlbr" convert -q -i "$scratch/arcs" -f gcc-afdo -o "$scratch/$name.gcov" "$program" ||
+		"$swlbr" convert -q -i "$scratch/arcs" -f gcc-afdo --symbol-list -o "$scratch/$name.gcov" "$program" ||
 		{ cat "$scratch/err"; exit 1; }
 	variant "gcc-auto" "-fauto-profile=$scratch/$name.gcov -fvect-cost-model=very-cheap" "$name"
 	grep -v '^$' "$scratch/log" | head -3
