@@ -88,6 +88,17 @@ static void show_cost(const struct recorder_summary *summary)
 		own, wall > 0 ? 100 * own / wall : 0.0, (unsigned long long)summary->snapshots);
 }
 
+/* How much of the branches was counted, and how much could only be the nearest guess. */
+static void show_flow(const struct recorder_summary *summary)
+{
+	if (!(summary->branches > 0))
+		return;
+	fprintf(stderr,
+		"[ jumps: %.1f %% decided by counters alone; counters disagreed by %.0f executions (%.3f %%) ]\n",
+		100 * summary->exact_branches / summary->branches, summary->moved,
+		summary->blocks > 0 ? 100 * summary->moved / summary->blocks : 0.0);
+}
+
 static void show_summary(const struct record *record, const struct recorder_summary *summary)
 {
 	for (size_t i = 0; i < summary->nr_notes; i++)
@@ -103,8 +114,10 @@ static void show_summary(const struct record *record, const struct recorder_summ
 		(unsigned long long)summary->processes, (unsigned long long)summary->images,
 		(unsigned long long)summary->binaries, (unsigned long long)summary->executions,
 		summary->lost ? ", some lost" : "", (unsigned long long)summary->stacks);
-	if (record->verbose)
+	if (record->verbose) {
+		show_flow(summary);
 		show_cost(summary);
+	}
 }
 
 static bool parse_pids(struct record *record, const char *list)

@@ -88,8 +88,7 @@ static bool crc_fits(const struct header *header, const uint8_t *rest, size_t si
 }
 
 /* Copy the next @nr items of @size bytes out of [*data, end); false if they are not all there. */
-static bool copy_part(const uint8_t **data, const uint8_t *end, uint64_t nr, size_t size,
-		      void *ret)
+static bool copy_part(const uint8_t **data, const uint8_t *end, uint64_t nr, size_t size, void *ret)
 {
 	void **array = ret;
 

@@ -119,8 +119,28 @@ void open_rows_deinit(struct open_rows *rows)
 	free(rows->outer);
 }
 
+/* What the rows are off by in the end, but for rounding. */
+static double sum_off(const struct open_rows *rows)
+{
+	double all = 0;
+
+	for (size_t row = 0; row < rows->nr_rows; row++) {
+		double off = rows->rest[row];
+
+		for (uint32_t i = rows->start[row]; i < rows->start[row + 1]; i++)
+			off -= rows->coefficient[i] * rows->value[rows->var[i]];
+		if (fabs(off) > 0.5 + 1e-4 * fabs(rows->rest[row]))
+			all += fabs(off);
+	}
+	return all;
+}
+
 void open_rows_take(const struct open_rows *rows, struct flow_state *state)
 {
+	double off = sum_off(rows);
+
+	if (isfinite(off))
+		state->moved += off;
 	for (size_t i = 0; i < rows->nr_vars; i++) {
 		uint32_t var = rows->outer[i];
 		double value = rows->value[i];

@@ -20,7 +20,7 @@ struct open_rows {
 struct swlbr_error *open_rows_init(struct open_rows *rows, const struct flow_state *state);
 void open_rows_deinit(struct open_rows *rows);
 
-/** Copy the values back. */
+/** Copy the values back; what rows are still off by is added to state->moved. */
 void open_rows_take(const struct open_rows *rows, struct flow_state *state);
 
 /**

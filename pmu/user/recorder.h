@@ -36,7 +36,10 @@ struct recorder_summary {
 	uint64_t live;	     /* processes being recorded now */
 	uint64_t executions; /* sum of all counters, saturating */
 	uint64_t stacks;     /* branch stacks written */
-	uint64_t bytes;	     /* of the output */
+	/* Of all binaries: taken branches, those that no guess is in; executions of blocks, and those
+	 * by which counters disagreed. */
+	double branches, exact_branches, blocks, moved;
+	uint64_t bytes; /* of the output */
 	bool child_ended;
 	int child_status;		/* as wait() gives it */
 	int stop_signal;		/* the signal that ended the recording, or 0 */

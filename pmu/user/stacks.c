@@ -423,6 +423,22 @@ static void tell_no_map(struct session *session, const struct image *image,
 	swlbr_error_destroy(error);
 }
 
+static void sum_up_flow(struct recorder_summary *summary, const struct binary *binary)
+{
+	const struct swlbr_flow_result *total = &binary->total;
+
+	for (size_t i = 0; i < binary->map->nr_edges; i++) {
+		uint32_t kind = binary->map->edges[i].kind;
+
+		if (kind == SWLBR_MAP_FALLTHROUGH || kind == SWLBR_MAP_AFTER_CALL)
+			continue;
+		summary->branches += total->edge[i];
+		summary->exact_branches += total->edge_exact[i] ? total->edge[i] : 0;
+	}
+	summary->blocks += total->total;
+	summary->moved += total->moved;
+}
+
 static void tell_moved(struct session *session, const struct binary *binary)
 {
 	struct recorder_summary *summary = session->summary;
@@ -463,6 +479,7 @@ static struct swlbr_error *open_binaries(struct session *session, struct binary 
 			error = NULL;
 			continue;
 		}
+		sum_up_flow(session->summary, &binaries[nr]);
 		tell_moved(session, &binaries[nr++]);
 	}
 	*nr_ret = nr;
