@@ -39,7 +39,7 @@ enum arch_op {
 	ARCH_OP_EXTEND,	  /* dst = src zero-extended from fewer bytes (@mem_size) */
 	ARCH_OP_PUSH,	  /* push src */
 	ARCH_OP_POP,	  /* pop dst */
-	ARCH_OP_COMPARE,  /* dst with src, whole registers: only flags are written */
+	ARCH_OP_COMPARE,  /* dst with src, or imm if src is none: only flags are written */
 };
 
 /** When a conditional branch is taken, as far as it tells something of how often. */
@@ -47,6 +47,8 @@ enum arch_condition {
 	ARCH_CONDITION_OTHER,
 	ARCH_CONDITION_EQUAL,
 	ARCH_CONDITION_NOT_EQUAL,
+	ARCH_CONDITION_ABOVE, /* unsigned */
+	ARCH_CONDITION_ABOVE_EQUAL,
 };
 
 #define ARCH_NO_REGISTER 0xff

@@ -60,6 +60,22 @@ static bool is_immediate(const ZydisDecodedOperand *operand)
 	return operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
 }
 
+static enum arch_condition condition_of(ZydisMnemonic mnemonic)
+{
+	switch (mnemonic) {
+	case ZYDIS_MNEMONIC_JZ:
+		return ARCH_CONDITION_EQUAL;
+	case ZYDIS_MNEMONIC_JNZ:
+		return ARCH_CONDITION_NOT_EQUAL;
+	case ZYDIS_MNEMONIC_JNBE:
+		return ARCH_CONDITION_ABOVE;
+	case ZYDIS_MNEMONIC_JNB:
+		return ARCH_CONDITION_ABOVE_EQUAL;
+	default:
+		return ARCH_CONDITION_OTHER;
+	}
+}
+
 static void set_flow(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands,
 		     struct arch_insn *ret)
 {
@@ -71,9 +87,7 @@ static void set_flow(const ZydisDecodedInstruction *insn, const ZydisDecodedOper
 	switch (insn->meta.category) {
 	case ZYDIS_CATEGORY_COND_BR:
 		ret->flow = ARCH_FLOW_COND;
-		ret->condition = insn->mnemonic == ZYDIS_MNEMONIC_JZ	? ARCH_CONDITION_EQUAL
-				 : insn->mnemonic == ZYDIS_MNEMONIC_JNZ ? ARCH_CONDITION_NOT_EQUAL
-									: ARCH_CONDITION_OTHER;
+		ret->condition = condition_of(insn->mnemonic);
 		break;
 	case ZYDIS_CATEGORY_UNCOND_BR:
 		ret->flow = direct ? ARCH_FLOW_JUMP : ARCH_FLOW_INDIRECT_JUMP;
@@ -298,6 +312,10 @@ static void set_op(const ZydisDecodedInstruction *insn, const ZydisDecodedOperan
 			ret->op = ARCH_OP_COMPARE;
 			ret->dst = register_number(dst->reg.value);
 			ret->src = register_number(src->reg.value);
+		} else if (is_register(dst) && is_immediate(src)) {
+			ret->op = ARCH_OP_COMPARE;
+			ret->dst = register_number(dst->reg.value);
+			ret->imm = src->imm.value.s;
 		}
 		break;
 	case ZYDIS_MNEMONIC_PUSH:

@@ -74,7 +74,9 @@ static struct swlbr_error *add_edges(struct builder *builder, const struct local
 		return add_pending(builder, SWLBR_MAP_FALLTHROUGH, next);
 	case ARCH_FLOW_COND:
 		block->end_kind = SWLBR_MAP_END_COND;
-		block->condition = insn->condition;
+		block->condition = insn->condition <= ARCH_CONDITION_NOT_EQUAL
+					   ? insn->condition
+					   : SWLBR_MAP_CONDITION_OTHER;
 		error = add_pending(builder, SWLBR_MAP_FALLTHROUGH, next);
 		return error ? error : add_pending(builder, SWLBR_MAP_TAKEN, insn->target);
 	case ARCH_FLOW_JUMP:

@@ -163,17 +163,50 @@ uint64_t jump_table_target(const struct memory_image *image, const struct jump_t
 	return table->vaddr + (uint64_t)(int64_t)(int32_t)half;
 }
 
-/* Entries lead to instructions of this function; the next table ends this one. */
+/*
+ * How many entries the check before the jump lets through: the block before it in the code compares
+ * with a constant and jumps away above. The greatest number where there is no such check.
+ */
+static uint32_t guarded_entries(const struct function_graph *graph, uint32_t jump)
+{
+	const struct arch_insn *insn;
+	uint32_t at = jump, above;
+
+	while (at && !graph->leader[at])
+		at--;
+	if (!at)
+		return UINT32_MAX;
+	insn = &graph->insns[at - 1];
+	if (insn->flow != ARCH_FLOW_COND || (insn->condition != ARCH_CONDITION_ABOVE &&
+					     insn->condition != ARCH_CONDITION_ABOVE_EQUAL))
+		return UINT32_MAX;
+	above = insn->condition == ARCH_CONDITION_ABOVE;
+	for (at--; at && !graph->leader[at]; at--) {
+		insn = &graph->insns[at - 1];
+		if (insn->op == ARCH_OP_COMPARE)
+			return insn->src == ARCH_NO_REGISTER && insn->imm >= 0 &&
+					       insn->imm < MAX_TABLE_ENTRIES
+				       ? (uint32_t)insn->imm + above
+				       : UINT32_MAX;
+	}
+	return UINT32_MAX;
+}
+
+/*
+ * Entries lead to instructions of this function; the check before the jump, or the next table, ends
+ * the table.
+ */
 static void measure_table(struct function_graph *graph, const struct value_context *context,
 			  struct jump_table *table)
 {
+	uint32_t most = guarded_entries(graph, table->jump);
 	uint64_t limit = UINT64_MAX;
 
 	for (uint32_t i = 0; i < graph->nr_tables; i++) {
 		if (graph->tables[i].vaddr > table->vaddr && graph->tables[i].vaddr < limit)
 			limit = graph->tables[i].vaddr;
 	}
-	for (table->nr = 0; table->nr < MAX_TABLE_ENTRIES; table->nr++) {
+	for (table->nr = 0; table->nr < MAX_TABLE_ENTRIES && table->nr < most; table->nr++) {
 		uint64_t at = table->vaddr + (uint64_t)table->nr * table->entry_size;
 
 		if (at >= limit || !memory_image_at(context->image, at, table->entry_size))
@@ -298,7 +331,8 @@ static const struct arch_insn *comparison_of(const struct function_graph *graph,
 	const struct arch_insn *insn = &graph->insns[last];
 
 	if (insn->flow != ARCH_FLOW_COND || insn->condition == ARCH_CONDITION_OTHER ||
-	    graph->leader[last] || insn[-1].op != ARCH_OP_COMPARE)
+	    insn->condition > ARCH_CONDITION_NOT_EQUAL || graph->leader[last] ||
+	    insn[-1].op != ARCH_OP_COMPARE || insn[-1].src == ARCH_NO_REGISTER)
 		return NULL;
 	return &insn[-1];
 }

@@ -39,9 +39,9 @@ static void check_all_spans(void)
 	static const struct span apart[] = { { 30, 40, 7 }, { 10, 20, 5 }, { 20, 20, 9 } };
 	static const struct span apart_sum[] = { { 10, 20, 5 }, { 30, 40, 7 } };
 	static const struct span large[] = { { 0, 9, UINT64_MAX }, { 0, 9, 5 }, { 3, 12, 1 } };
-	static const struct span large_sum[] = {
-		{ 0, 3, UINT64_MAX }, { 3, 9, UINT64_MAX }, { 9, 12, 1 }
-	};
+	static const struct span large_sum[] = { { 0, 3, UINT64_MAX },
+						 { 3, 9, UINT64_MAX },
+						 { 9, 12, 1 } };
 
 	check_spans("counts add up where they overlap", overlap, 2, overlap_sum, 2);
 	check_spans("what did not run has 0 as far as nothing else says", cold, 3, cold_sum, 5);
@@ -90,7 +90,8 @@ static unsigned int part_bits(uint32_t value)
 
 static void check_discriminators(void)
 {
-	static const uint32_t bases[] = { 0, 1, 31, 32, 100, 4095 }, factors[] = { 1, 2, 8, 31, 64 };
+	static const uint32_t bases[] = { 0, 1, 31, 32, 100, 4095 },
+			      factors[] = { 1, 2, 8, 31, 64 };
 	bool same = true;
 
 	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
