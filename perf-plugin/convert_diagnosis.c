@@ -174,6 +174,9 @@ static void tell_unmapped(const struct diagnosis *diagnosis)
 	uint64_t lost = stats->entries - stats->branches_kept -
 			stats->drops[SWLBR_DROP_WRONG_PATH] - stats->drops[SWLBR_DROP_REPEATED];
 
+	/* A recording of counters has 0 for code without counters: nothing is wrong with it. */
+	if (stats->arcs)
+		lost -= stats->drops[SWLBR_DROP_NO_ADDRESS];
 	if (!stats->entries || lost * 100 <= stats->entries * (100 - LOW_MAPPED_PERCENT))
 		return;
 	if (!stats->branches_kept)
