@@ -161,6 +161,7 @@ struct swlbr_error *reading_add_sample(struct reading *reading, const struct swl
 	if (record->kind != SWLBR_RECORD_SAMPLE) {
 		stats->unknown_events += record->type == PERF_RECORD_SAMPLE &&
 					 record->kind == SWLBR_RECORD_OTHER;
+		stats->arcs += record->kind == SWLBR_RECORD_ARC;
 		return NULL;
 	}
 	if (!passes(reading, record, time)) {
