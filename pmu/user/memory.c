@@ -13,10 +13,6 @@
 #include "remote.h"
 #include "stacks.h"
 
-#define BLOCK_SIZE (COUNTERS_PER_BLOCK * 8)
-/* Blocks that are read at once. */
-#define BATCH 64
-
 struct memory *memory_create(void)
 {
 	struct memory *memory = calloc(1, sizeof(*memory));
@@ -32,16 +28,6 @@ struct memory *memory_get(struct memory *memory)
 	return memory;
 }
 
-static void area_destroy(struct area *area)
-{
-	counter_copy_deinit(&area->base);
-	counter_copy_deinit(&area->last);
-	history_deinit(&area->history);
-	value_lists_deinit(&area->base_values);
-	value_lists_deinit(&area->last_values);
-	free(area);
-}
-
 void memory_put(struct memory *memory)
 {
 	if (!memory || --memory->refs)
@@ -54,141 +40,6 @@ void memory_put(struct memory *memory)
 	}
 	free(memory->known);
 	free(memory);
-}
-
-static struct swlbr_error *area_create(struct image *image, uint64_t load_bias, struct area **ret)
-{
-	struct area *area = calloc(1, sizeof(*area));
-	struct swlbr_error *error;
-
-	if (!area)
-		return swlbr_error_no_memory();
-	area->image = image;
-	area->load_bias = load_bias;
-	history_begin(&area->history, session_now());
-	error = counter_copy_init(&area->base, image->counters->nr_counters);
-	if (!error)
-		error = counter_copy_init(&area->last, image->counters->nr_counters);
-	if (error) {
-		area_destroy(area);
-		return error;
-	}
-	*ret = area;
-	return NULL;
-}
-
-/* Where the counters are: continuous mode moves them, and says how far in a variable. */
-static uint64_t counters_address(const struct area *area, pid_t tid)
-{
-	const struct swlbr_counters *counters = area->image->counters;
-	uint64_t bias = 0;
-
-	if (area->moved)
-		return area->moved;
-	if (counters->bias_vaddr)
-		remote_read(tid, counters->bias_vaddr + area->load_bias, &bias, sizeof(bias));
-	return counters->counters.vaddr + area->load_bias + bias;
-}
-
-static uint64_t static_address(const struct area *area)
-{
-	return area->image->counters->counters.vaddr + area->load_bias;
-}
-
-/* Read the blocks from @first on, @nr of them and at most BATCH, those touched since the load. */
-static struct swlbr_error *read_blocks(struct area *area, pid_t tid, int pagemap, uint64_t address,
-				       size_t first, size_t nr, bool *read_ret)
-{
-	static uint64_t buffer[BATCH * COUNTERS_PER_BLOCK];
-	uint64_t start = address + first * BLOCK_SIZE;
-	uint64_t page = start & ~(REMOTE_PAGE - 1);
-	uint64_t left = area->last.nr - first * COUNTERS_PER_BLOCK;
-	bool touched[BATCH + 2], any = false;
-	size_t pages;
-
-	if (left > nr * COUNTERS_PER_BLOCK)
-		left = nr * COUNTERS_PER_BLOCK;
-	pages = (start + left * 8 - page + REMOTE_PAGE - 1) / REMOTE_PAGE;
-	remote_pages_touched(pagemap, page, pages, touched);
-	for (size_t i = 0; i < pages; i++)
-		any |= touched[i];
-	if (!any)
-		return NULL;
-	if (!remote_read(tid, start, buffer, left * 8)) {
-		*read_ret = false;
-		return NULL;
-	}
-	for (size_t i = 0; i < nr && left; i++) {
-		size_t some = left < COUNTERS_PER_BLOCK ? left : COUNTERS_PER_BLOCK;
-		const uint64_t *now = buffer + i * COUNTERS_PER_BLOCK;
-		struct swlbr_error *error =
-			history_grow(&area->history, (first + i) * COUNTERS_PER_BLOCK,
-				     counter_copy_block(&area->last, first + i), now, some);
-
-		if (!error)
-			error = counter_copy_store(&area->last, first + i, now, some);
-		if (error)
-			return error;
-		left -= some;
-	}
-	return NULL;
-}
-
-static struct swlbr_error *area_read(struct area *area, pid_t tid, bool *read_ret)
-{
-	uint64_t address = counters_address(area, tid);
-	int pagemap = address == area->image->counters->counters.vaddr + area->load_bias
-			      ? remote_pagemap_open(tid)
-			      : -1;
-	struct swlbr_error *error = NULL;
-
-	for (size_t i = 0; !error && *read_ret && i < area->last.nr_blocks; i += BATCH)
-		error = read_blocks(area, tid, pagemap, address, i,
-				    area->last.nr_blocks - i < BATCH ? area->last.nr_blocks - i
-								     : BATCH,
-				    read_ret);
-	if (pagemap >= 0)
-		close(pagemap);
-	return error;
-}
-
-/* Counters and value lists as they are now. An unreadable process leaves what was read before. */
-static struct swlbr_error *area_snapshot(struct session *session, struct area *area, pid_t pid,
-					 pid_t tid)
-{
-	struct value_lists values;
-	struct swlbr_error *error;
-	bool read = true;
-
-	error = area_read(area, tid, &read);
-	if (!error && !read)
-		return session_lost(session, pid, area->image, area->last_time,
-				    "memory was gone before the last snapshot");
-	if (!error)
-		error = value_lists_read(tid, area->image->counters, area->load_bias, &values);
-	if (error)
-		return error;
-	value_lists_deinit(&area->last_values);
-	area->last_values = values;
-	area->last_time = session_now();
-	area->sweep = 0;
-	session->summary->snapshots++;
-	return history_end_interval(&area->history, area->last_time);
-}
-
-static struct swlbr_error *area_inherit(struct session *session, struct area *area, pid_t pid,
-					pid_t tid)
-{
-	struct swlbr_error *error = area_snapshot(session, area, pid, tid);
-
-	if (!error)
-		error = counter_copy_assign(&area->base, &area->last);
-	history_begin(&area->history, session_now());
-	if (!error) {
-		area->base_values = area->last_values;
-		area->last_values = (struct value_lists){ 0 };
-	}
-	return error;
 }
 
 static bool is_known(const struct memory *memory, const struct map *map)
@@ -423,7 +274,7 @@ struct swlbr_error *memory_fork(struct session *session, const struct memory *pa
 		memcpy(memory->known, parent->known, parent->nr_known * sizeof(*memory->known));
 	memory->nr_known = memory->known ? parent->nr_known : 0;
 	for (const struct area *area = parent->areas; !error && area; area = area->next)
-		if (counters_address(area, pid) == static_address(area))
+		if (area_address(area, pid) == area_static_address(area))
 			error = add_area(session, memory, pid, pid, area->image, area->load_bias,
 					 true);
 		else
@@ -461,7 +312,7 @@ struct swlbr_error *memory_sweep(struct session *session, struct memory *memory,
 	struct swlbr_error *error = NULL;
 
 	for (struct area *area = memory->areas; !error && area; area = area->next) {
-		uint64_t address = counters_address(area, tid);
+		uint64_t address = area_address(area, tid);
 		int pagemap = address == area->image->counters->counters.vaddr + area->load_bias
 				      ? remote_pagemap_open(tid)
 				      : -1;
@@ -470,9 +321,10 @@ struct swlbr_error *memory_sweep(struct session *session, struct memory *memory,
 		while (!error && read && area->sweep < area->last.nr_blocks) {
 			size_t nr = area->last.nr_blocks - area->sweep;
 
-			if (nr > BATCH)
-				nr = BATCH;
-			error = read_blocks(area, tid, pagemap, address, area->sweep, nr, &read);
+			if (nr > AREA_BATCH)
+				nr = AREA_BATCH;
+			error = area_read_blocks(area, tid, pagemap, address, area->sweep, nr,
+						 &read);
 			area->sweep += nr;
 			if (processor_time() > until)
 				break;
@@ -486,138 +338,6 @@ struct swlbr_error *memory_sweep(struct session *session, struct memory *memory,
 		session->summary->snapshots++;
 		error = history_end_interval(&area->history, area->last_time);
 	}
-	return error;
-}
-
-/* True if the program set its counters back (__llvm_profile_reset_counters). */
-static bool was_reset(const struct area *area)
-{
-	unsigned long long base = 0, last = 0;
-
-	for (size_t i = 0; i < area->last.nr_blocks; i++) {
-		const uint64_t *b = counter_copy_block(&area->base, i);
-		const uint64_t *l = counter_copy_block(&area->last, i);
-
-		for (size_t k = 0; k < COUNTERS_PER_BLOCK; k++) {
-			base += b[k] >> 16;
-			last += l[k] >> 16;
-		}
-	}
-	return last < base / 2;
-}
-
-static void add_saturating(uint64_t *sum, uint64_t value)
-{
-	*sum = value > UINT64_MAX - *sum ? UINT64_MAX : *sum + value;
-}
-
-static struct swlbr_error *write_counters(struct session *session, const struct area *area,
-					  const struct swlbr_event_time *when)
-{
-	struct swlbr_error *error = NULL;
-	bool reset = was_reset(area);
-
-	if (reset)
-		error = session_lost(session, when->pid, area->image, when->time,
-				     "the program reset its counters");
-	for (size_t i = 0; !error && i < area->last.nr_blocks; i++) {
-		const uint64_t *base = counter_copy_block(&area->base, i);
-		const uint64_t *last = counter_copy_block(&area->last, i);
-		uint64_t delta[COUNTERS_PER_BLOCK], left = area->last.nr - i * COUNTERS_PER_BLOCK;
-
-		if (!area->last.block[i])
-			continue;
-		for (size_t k = 0; k < COUNTERS_PER_BLOCK; k++) {
-			delta[k] = reset ? last[k] : last[k] >= base[k] ? last[k] - base[k] : 0;
-			add_saturating(&session->summary->executions, delta[k]);
-		}
-		error = swlbr_perfdata_write_counters(
-			session->writer, when, &area->image->build_id,
-			area->image->counters->engine, i * COUNTERS_PER_BLOCK,
-			left < COUNTERS_PER_BLOCK ? left : COUNTERS_PER_BLOCK, delta);
-	}
-	return error;
-}
-
-static struct swlbr_error *write_values(struct session *session, const struct area *area,
-					const struct swlbr_event_time *when)
-{
-	const struct image *image = area->image;
-	struct swlbr_error *error = NULL;
-
-	for (size_t i = 0; !error && i < area->last_values.nr; i++) {
-		const struct value_entry *entry = &area->last_values.entry[i];
-		uint64_t base = value_lists_count(&area->base_values, entry);
-		struct swlbr_value_row row = {
-			.function = entry->function,
-			.kind = entry->kind,
-			.site = entry->site,
-			.value = entry->value,
-			.nr = entry->nr - base,
-		};
-
-		if (entry->nr <= base)
-			continue;
-		if (entry->kind != SWLBR_VALUE_MEMOP_SIZE) { /* an address */
-			row.value -= area->load_bias;
-			if (row.value < image->first_vaddr || row.value >= image->end_vaddr)
-				row.value = 0;
-		}
-		error = swlbr_perfdata_write_value(session->writer, when, &image->build_id,
-						   image->counters->engine, &row);
-	}
-	return error;
-}
-
-/* Whom the indirect calls have called, as far as that is in the binary itself. */
-static struct swlbr_error *find_targets(const struct area *area, struct swlbr_flow_target **ret,
-					size_t *nr_ret)
-{
-	struct swlbr_flow_target *targets = calloc(area->last_values.nr + 1, sizeof(*targets));
-	size_t nr = 0;
-
-	if (!targets)
-		return swlbr_error_no_memory();
-	for (size_t i = 0; i < area->last_values.nr; i++) {
-		const struct value_entry *entry = &area->last_values.entry[i];
-		uint64_t base = value_lists_count(&area->base_values, entry);
-		uint64_t vaddr = entry->value - area->load_bias;
-
-		if (entry->kind != SWLBR_VALUE_INDIRECT_CALL || entry->nr <= base ||
-		    vaddr < area->image->first_vaddr || vaddr >= area->image->end_vaddr)
-			continue;
-		targets[nr++] = (struct swlbr_flow_target){
-			.function = (uint32_t)entry->function,
-			.site = entry->site,
-			.vaddr = vaddr,
-			.nr = entry->nr - base,
-		};
-	}
-	*ret = targets;
-	*nr_ret = nr;
-	return NULL;
-}
-
-static struct swlbr_error *area_finish(struct session *session, struct area *area, pid_t pid)
-{
-	struct swlbr_event_time when = { .pid = pid, .tid = pid, .time = session_now() };
-	struct swlbr_flow_target *targets = NULL;
-	struct swlbr_error *error;
-	size_t nr_targets = 0;
-
-	session->summary->images++;
-	if (!area->image->recorded) {
-		area->image->recorded = true;
-		session->summary->binaries++;
-	}
-	error = write_counters(session, area, &when);
-	if (!error)
-		error = write_values(session, area, &when);
-	if (!error)
-		error = find_targets(area, &targets, &nr_targets);
-	if (!error)
-		error = stacks_keep(session, area->image, pid, area->load_bias, &area->base,
-				    &area->last, &area->history, targets, nr_targets);
 	return error;
 }
 

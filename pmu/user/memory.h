@@ -6,23 +6,7 @@
 #ifndef SWLBR_USER_MEMORY_H
 #define SWLBR_USER_MEMORY_H
 
-#include "counter_copy.h"
-#include "history.h"
-#include "session.h"
-#include "value_lists.h"
-
-struct area {
-	struct area *next;
-	struct image *image;
-	uint64_t load_bias;
-	struct counter_copy base, last;
-	struct value_lists base_values, last_values;
-	struct history history; /* from base to last */
-	uint64_t last_time;	/* ns, of the last whole snapshot; 0: none */
-	size_t sweep;		/* the next block of the snapshot under way */
-	uint64_t moved; /* address of the counters in continuous mode, where no symbol tells */
-	bool seen;	/* in the scan under way */
-};
+#include "area.h"
 
 struct known_map {
 	uint64_t start, end, offset, inode;
