@@ -66,7 +66,7 @@ struct arch_insn {
 	uint8_t condition; /* enum arch_condition, of a COND */
 	uint8_t dst, src;
 	uint8_t base, index, scale;
-	uint8_t mem_size; /* bytes */
+	uint8_t mem_size; /* bytes, at most 255 */
 	bool has_memory;  /* @base, @index, @scale, @disp and @mem_size are set */
 	bool sign_extend; /* of a LOAD narrower than its destination */
 	bool writes_memory;

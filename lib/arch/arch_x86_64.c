@@ -38,10 +38,15 @@ static uint8_t register_number(ZydisRegister name)
 	return ARCH_NO_REGISTER;
 }
 
+/* The number of the vector register that @name is or has as its low part. */
 static uint8_t vector_number(ZydisRegister name)
 {
 	if (name >= ZYDIS_REGISTER_XMM0 && name <= ZYDIS_REGISTER_XMM15)
 		return (uint8_t)(name - ZYDIS_REGISTER_XMM0 + 16);
+	if (name >= ZYDIS_REGISTER_YMM0 && name <= ZYDIS_REGISTER_YMM15)
+		return (uint8_t)(name - ZYDIS_REGISTER_YMM0 + 16);
+	if (name >= ZYDIS_REGISTER_ZMM0 && name <= ZYDIS_REGISTER_ZMM15)
+		return (uint8_t)(name - ZYDIS_REGISTER_ZMM0 + 16);
 	return ARCH_NO_REGISTER;
 }
 
@@ -86,16 +91,21 @@ static void set_flow(const ZydisDecodedInstruction *insn, const ZydisDecodedOper
 		ret->target = ret->vaddr + ret->size + (uint64_t)operands[0].imm.value.s;
 	switch (insn->meta.category) {
 	case ZYDIS_CATEGORY_COND_BR:
+		if (!direct) /* xend */
+			break;
 		ret->flow = ARCH_FLOW_COND;
 		ret->condition = condition_of(insn->mnemonic);
 		break;
 	case ZYDIS_CATEGORY_UNCOND_BR:
+		if (insn->mnemonic == ZYDIS_MNEMONIC_XABORT) /* nothing outside of transactions */
+			break;
 		ret->flow = direct ? ARCH_FLOW_JUMP : ARCH_FLOW_INDIRECT_JUMP;
 		break;
 	case ZYDIS_CATEGORY_CALL:
 		ret->flow = direct ? ARCH_FLOW_CALL : ARCH_FLOW_INDIRECT_CALL;
 		break;
 	case ZYDIS_CATEGORY_RET:
+	case ZYDIS_CATEGORY_SYSRET:
 		ret->flow = ARCH_FLOW_RETURN;
 		break;
 	default:
@@ -119,7 +129,7 @@ static void set_flow(const ZydisDecodedInstruction *insn, const ZydisDecodedOper
 static void set_memory(const ZydisDecodedOperand *operand, struct arch_insn *ret)
 {
 	ret->has_memory = true;
-	ret->mem_size = (uint8_t)(operand->size / 8);
+	ret->mem_size = operand->size / 8 < UINT8_MAX ? (uint8_t)(operand->size / 8) : UINT8_MAX;
 	ret->disp = operand->mem.disp.has_displacement ? operand->mem.disp.value : 0;
 	ret->base = register_number(operand->mem.base);
 	ret->index = register_number(operand->mem.index);

@@ -36,28 +36,26 @@ static struct swlbr_error *add_pending(struct builder *builder, enum swlbr_map_e
 	return NULL;
 }
 
+/* Entries of all jump tables of a binary, one time for each jump: 400 MB. What is more leaves. */
+#define MAX_TABLE_EDGES (1 << 24)
+
 static struct swlbr_error *add_table_edges(struct builder *builder, uint32_t jump)
 {
 	const struct function_graph *graph = &builder->graph;
-	bool found = false;
+	const struct jump_table *table =
+		graph->table_of[jump] ? &graph->tables[graph->table_of[jump] - 1] : NULL;
+	struct swlbr_error *error = NULL;
 
-	for (uint32_t i = 0; i < graph->nr_tables; i++) {
-		const struct jump_table *table = &graph->tables[i];
-
-		for (uint32_t k = 0; table->jump == jump && k < table->nr; k++) {
-			struct swlbr_error *error =
-				add_pending(builder, SWLBR_MAP_INDIRECT,
-					    jump_table_target(&builder->image, table, k));
-
-			if (error)
-				return error;
-			found = true;
-		}
-	}
 	/* A tail call through a pointer, or a table that was not found. */
-	if (!found)
+	if (!table || !table->nr || table->nr > MAX_TABLE_EDGES - builder->nr_table_edges) {
 		builder->map->blocks[builder->map->nr_blocks - 1].leaves = true;
-	return NULL;
+		return NULL;
+	}
+	builder->nr_table_edges += table->nr;
+	for (uint32_t k = 0; !error && k < table->nr; k++)
+		error = add_pending(builder, SWLBR_MAP_INDIRECT,
+				    jump_table_target(&builder->image, table, k));
+	return error;
 }
 
 static struct swlbr_error *add_edges(struct builder *builder, const struct local_block *local)
@@ -162,11 +160,17 @@ static struct swlbr_error *add_block(struct builder *builder, const struct local
 	return error ? error : add_sites(builder, local);
 }
 
+/*
+ * Names are parts of the file's string tables, each with its own bytes: only where they overlap are
+ * they more than all that is loaded and some. Such functions stay without a name.
+ */
 static struct swlbr_error *add_name(struct builder *builder, const char *name, uint32_t *ret)
 {
 	struct swlbr_branch_map *map = builder->map;
 	size_t size = strlen(name) + 1;
 
+	if (size > builder->max_all_names - map->names_size)
+		return NULL;
 	while (map->names_size + size > builder->max_names) {
 		struct swlbr_error *error =
 			builder_grow(&map->names, &builder->max_names, builder->max_names, 1);

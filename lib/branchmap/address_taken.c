@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /* Functions that something else than direct calls of this binary may run. */
 #include <elf.h>
+#include <endian.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "builder.h"
 
@@ -47,13 +49,16 @@ static struct swlbr_error *note_data(struct builder *builder)
 
 	for (size_t i = 0; i < builder->image.nr_segments; i++) {
 		const struct memory_segment *segment = &builder->image.segments[i];
-		uint64_t vaddr = (segment->vaddr + 7) & ~7ULL, word;
+		uint64_t offset = -segment->vaddr & 7;
 
 		if (segment->flags & PF_X)
 			continue;
-		for (; memory_image_u64(&builder->image, vaddr, &word); vaddr += 8) {
+		for (; offset < segment->size && segment->size - offset >= 8; offset += 8) {
+			uint64_t vaddr = segment->vaddr + offset, word;
 			struct swlbr_error *error;
 
+			memcpy(&word, segment->data + offset, sizeof(word));
+			word = le64toh(word);
 			if (profile && vaddr - profile->vaddr < profile->size)
 				continue;
 			if (!word || !memory_image_is_code(&builder->image, word))

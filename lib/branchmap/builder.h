@@ -24,7 +24,9 @@ struct builder {
 	size_t max_functions, max_blocks, max_sites, max_names;
 	struct pending_edge *pending;
 	size_t nr_pending, max_pending;
-	uint64_t *callee; /* per block: address called, or jumped to */
+	uint32_t nr_table_edges; /* of these, from jump tables */
+	size_t max_all_names;	 /* bytes that names may take */
+	uint64_t *callee;	 /* per block: address called, or jumped to */
 	size_t max_callees;
 	uint64_t *noreturn; /* addresses called that never return */
 	size_t nr_noreturn, max_noreturn;

@@ -65,6 +65,9 @@ static struct swlbr_error *build(struct builder *builder)
 {
 	struct swlbr_error *error = memory_image_init(&builder->image, builder->elf);
 
+	builder->max_all_names = 4 * memory_image_size(&builder->image) + (16 << 20);
+	if (builder->max_all_names > SWLBR_NONE)
+		builder->max_all_names = SWLBR_NONE;
 	if (!error)
 		error = code_ranges_find(builder->elf, &builder->image, &builder->ranges);
 	for (size_t i = 0; !error && i < builder->ranges.nr; i++) {
@@ -101,10 +104,14 @@ struct swlbr_error *swlbr_branch_map_create(struct swlbr_elf *elf,
 	struct swlbr_elf_symbol target;
 	struct swlbr_error *error;
 
-	if (!arch)
+	if (!arch || !swlbr_elf_is_64(elf) || swlbr_elf_is_big_endian(elf))
 		return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
 					  "%s: code of machine %u cannot be read (x86-64 can)",
 					  swlbr_elf_path(elf), swlbr_elf_machine(elf));
+	if (counters && counters->nr_counters >= SWLBR_NONE)
+		return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED, "%s: %llu counters",
+					  swlbr_elf_path(elf),
+					  (unsigned long long)counters->nr_counters);
 	builder.map = calloc(1, sizeof(*builder.map));
 	if (!builder.map)
 		return swlbr_error_no_memory();

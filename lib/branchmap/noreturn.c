@@ -168,14 +168,16 @@ static struct swlbr_error *drop_calls(struct builder *builder)
 	return error;
 }
 
-/* One may be found to never return because another does not. */
+/* One that does not return calls another, and so on. */
+#define MAX_ROUNDS 100
+
 static struct swlbr_error *find_all(struct builder *builder, bool *seen, uint32_t *stack)
 {
 	struct swlbr_branch_map *map = builder->map;
 	struct swlbr_error *error = drop_imports(builder);
 	bool changed = true;
 
-	while (!error && changed) {
+	for (unsigned int round = 0; !error && changed && round < MAX_ROUNDS; round++) {
 		changed = false;
 		for (uint32_t i = 0; i < map->nr_functions; i++) {
 			if (map->functions[i].never_returns || !map->functions[i].nr_blocks ||

@@ -9,10 +9,15 @@
 
 #include "function_graph.h"
 
-/* A jump table's entries at most; generated parsers have some thousand. */
+/* A jump table's entries at most, of all tables too; generated parsers have some thousand. */
 #define MAX_TABLE_ENTRIES 65536
+#define MAX_ENTRIES	  (1 << 20)
 /* Rounds of table discovery: a table behind a table behind a table... */
-#define MAX_ROUNDS 16
+#define MAX_ROUNDS 32
+#define MAX_BYTES  (4 << 20) /* of a function */
+#define MAX_STATES (1 << 17) /* blocks; a state has 1.3 KB */
+/* Blocks that the searches of one function may look at, in all. */
+#define MAX_SEARCHED (1 << 24)
 
 static struct swlbr_error *grow(void *array, uint32_t *max, uint32_t nr, size_t size)
 {
@@ -67,12 +72,10 @@ static struct swlbr_error *decode(struct function_graph *graph, const struct val
 	struct swlbr_error *error;
 
 	graph->nr_insns = 0;
+	if (stored > MAX_BYTES)
+		stored = MAX_BYTES;
 	if (end - vaddr > stored)
 		end = graph->range.end = vaddr + stored;
-	if (end - vaddr > UINT32_MAX / 2)
-		return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
-					  "a function of over 2 GB at address 0x%llx",
-					  (unsigned long long)vaddr);
 	error = reserve_bytes(graph, end - vaddr);
 	if (error)
 		return error;
@@ -106,10 +109,16 @@ static void mark_leader(struct function_graph *graph, uint64_t vaddr)
 static struct swlbr_error *find_leaders(struct function_graph *graph)
 {
 	bool *leader = realloc(graph->leader, graph->nr_insns + 1);
+	uint32_t *table_of;
 
 	if (!leader)
 		return swlbr_error_no_memory();
 	graph->leader = leader;
+	table_of = reallocarray(graph->table_of, graph->nr_insns, sizeof(*table_of));
+	if (!table_of)
+		return swlbr_error_no_memory();
+	graph->table_of = table_of;
+	memset(table_of, 0, graph->nr_insns * sizeof(*table_of));
 	memset(leader, 0, graph->nr_insns + 1);
 	leader[0] = true;
 	for (uint32_t i = 0; i < graph->nr_insns; i++) {
@@ -130,6 +139,7 @@ static struct swlbr_error *make_blocks(struct function_graph *graph)
 {
 	uint32_t *block_of = reallocarray(graph->block_of, graph->nr_insns, sizeof(*block_of));
 	struct swlbr_error *error;
+	uint32_t *stack;
 
 	if (!block_of)
 		return swlbr_error_no_memory();
@@ -146,6 +156,10 @@ static struct swlbr_error *make_blocks(struct function_graph *graph)
 		graph->blocks[graph->nr_blocks - 1].nr_insns++;
 		block_of[i] = graph->nr_blocks - 1;
 	}
+	stack = reallocarray(graph->stack, graph->nr_blocks + 1, sizeof(*stack));
+	if (!stack)
+		return swlbr_error_no_memory();
+	graph->stack = stack;
 	return NULL;
 }
 
@@ -188,25 +202,26 @@ static uint32_t guarded_entries(const struct function_graph *graph, uint32_t jum
 					       insn->imm < MAX_TABLE_ENTRIES
 				       ? (uint32_t)insn->imm + above
 				       : UINT32_MAX;
+		/* Nothing but flags are written: another comparison, which is not followed. */
+		if (insn->op == ARCH_OP_OTHER && !insn->clobbers && !insn->writes_memory &&
+		    !insn->is_nop)
+			break;
 	}
 	return UINT32_MAX;
 }
 
 /*
- * Entries lead to instructions of this function; the check before the jump, or the next table, ends
- * the table.
+ * Entries lead to instructions of this function; the check before the jump, or the next table, at
+ * @limit, ends the table. @max: entries at most.
  */
 static void measure_table(struct function_graph *graph, const struct value_context *context,
-			  struct jump_table *table)
+			  struct jump_table *table, uint64_t limit, uint32_t max)
 {
-	uint32_t most = guarded_entries(graph, table->jump);
-	uint64_t limit = UINT64_MAX;
+	uint32_t guarded = guarded_entries(graph, table->jump);
 
-	for (uint32_t i = 0; i < graph->nr_tables; i++) {
-		if (graph->tables[i].vaddr > table->vaddr && graph->tables[i].vaddr < limit)
-			limit = graph->tables[i].vaddr;
-	}
-	for (table->nr = 0; table->nr < MAX_TABLE_ENTRIES && table->nr < most; table->nr++) {
+	if (guarded < max)
+		max = guarded;
+	for (table->nr = 0; table->nr < max; table->nr++) {
 		uint64_t at = table->vaddr + (uint64_t)table->nr * table->entry_size;
 
 		if (at >= limit || !memory_image_at(context->image, at, table->entry_size))
@@ -217,16 +232,44 @@ static void measure_table(struct function_graph *graph, const struct value_conte
 	}
 }
 
-static struct swlbr_error *add_table(struct function_graph *graph,
-				     const struct value_context *context, uint32_t jump,
+static int table_by_vaddr(const void *left, const void *right)
+{
+	const struct jump_table *a = left, *b = right;
+
+	if (a->vaddr != b->vaddr)
+		return a->vaddr < b->vaddr ? -1 : 1;
+	return (a->jump > b->jump) - (a->jump < b->jump);
+}
+
+/* With all tables that were found: where each ends, and the blocks that it leads to. */
+static void measure_tables(struct function_graph *graph, const struct value_context *context)
+{
+	uint64_t limit = UINT64_MAX;
+	uint32_t left = MAX_ENTRIES;
+
+	if (graph->nr_tables)
+		qsort(graph->tables, graph->nr_tables, sizeof(*graph->tables), table_by_vaddr);
+	for (uint32_t i = graph->nr_tables; i-- > 0;) {
+		struct jump_table *table = &graph->tables[i];
+
+		if (i + 1 < graph->nr_tables && table[1].vaddr > table->vaddr)
+			limit = table[1].vaddr;
+		measure_table(graph, context, table, limit,
+			      left < MAX_TABLE_ENTRIES ? left : MAX_TABLE_ENTRIES);
+		left -= table->nr;
+		graph->table_of[table->jump] = i + 1;
+		for (uint32_t k = 0; k < table->nr; k++)
+			mark_leader(graph, jump_table_target(context->image, table, k));
+	}
+}
+
+static struct swlbr_error *add_table(struct function_graph *graph, uint32_t jump,
 				     const struct value *target, bool *changed)
 {
 	struct swlbr_error *error;
 
-	for (uint32_t i = 0; i < graph->nr_tables; i++) {
-		if (graph->tables[i].jump == jump)
-			return NULL;
-	}
+	if (graph->table_of[jump])
+		return NULL;
 	error = grow(&graph->tables, &graph->max_tables, graph->nr_tables + 1,
 		     sizeof(*graph->tables));
 	if (error)
@@ -236,13 +279,7 @@ static struct swlbr_error *add_table(struct function_graph *graph,
 		.jump = jump,
 		.entry_size = target->kind == VALUE_TABLE64 ? 8 : 4,
 	};
-	for (uint32_t i = 0; i < graph->nr_tables; i++) {
-		struct jump_table *table = &graph->tables[i];
-
-		measure_table(graph, context, table);
-		for (uint32_t k = 0; k < table->nr; k++)
-			mark_leader(graph, jump_table_target(context->image, table, k));
-	}
+	graph->table_of[jump] = graph->nr_tables;
 	*changed = true;
 	return NULL;
 }
@@ -262,7 +299,7 @@ static void flow_to(struct function_graph *graph, uint64_t vaddr, const struct v
 struct successors {
 	const struct function_graph *graph;
 	const struct value_context *context;
-	uint32_t last, table, entry;
+	uint32_t last, entry;
 	unsigned int step;
 };
 
@@ -314,13 +351,11 @@ static bool next_successor(struct successors *next, uint64_t *vaddr_ret)
 		if (goes_on_after(next->context, insn))
 			return true;
 	}
-	for (; next->table < graph->nr_tables; next->table++, next->entry = 0) {
-		const struct jump_table *table = &graph->tables[next->table];
+	if (graph->table_of[next->last]) {
+		const struct jump_table *table = &graph->tables[graph->table_of[next->last] - 1];
 
-		if (table->jump == next->last && next->entry < table->nr) {
-			*vaddr_ret = jump_table_target(next->context->image, table, next->entry++);
-			return true;
-		}
+		*vaddr_ret = jump_table_target(next->context->image, table, next->entry);
+		return next->entry++ < table->nr;
 	}
 	return false;
 }
@@ -374,8 +409,7 @@ static struct swlbr_error *end_state(struct function_graph *graph,
 			struct value target = value_jump_target(context, state, &graph->insns[i]);
 
 			if (target.kind == VALUE_TABLE64 || target.kind == VALUE_JUMP32) {
-				struct swlbr_error *error =
-					add_table(graph, context, i, &target, new_table);
+				struct swlbr_error *error = add_table(graph, i, &target, new_table);
 
 				if (error)
 					return error;
@@ -403,18 +437,17 @@ static struct swlbr_error *step_block(struct function_graph *graph,
 static struct swlbr_error *propagate(struct function_graph *graph,
 				     const struct value_context *context, bool *new_table)
 {
+	bool *dirty = graph->dirty, *end = dirty + graph->nr_blocks;
 	bool again = true;
 
 	while (again) {
 		again = false;
-		for (uint32_t i = 0; i < graph->nr_blocks; i++) {
+		for (bool *at = dirty; (at = memchr(at, true, (size_t)(end - at))); at++) {
 			struct swlbr_error *error;
 
-			if (!graph->dirty[i])
-				continue;
-			graph->dirty[i] = false;
+			*at = false;
 			again = true;
-			error = step_block(graph, context, i, new_table);
+			error = step_block(graph, context, (uint32_t)(at - dirty), new_table);
 			if (error)
 				return error;
 		}
@@ -491,21 +524,22 @@ static struct swlbr_error *propagate_all(struct function_graph *graph,
 	return error;
 }
 
-/* True if @block can run again and again without @other running in between. */
+/*
+ * True if @block can run again and again without @other running in between. The answer is worth
+ * nothing once graph->searched is 0.
+ */
 static bool repeats_without(struct function_graph *graph, const struct value_context *context,
 			    uint32_t block, uint32_t other)
 {
-	uint32_t *stack = calloc(graph->nr_blocks + 1, sizeof(*stack));
+	uint32_t *stack = graph->stack;
 	size_t nr = 0;
 	bool found = false;
 
-	if (!stack || block == other) {
-		free(stack);
+	if (block == other)
 		return false;
-	}
 	memset(graph->dirty, 0, graph->nr_blocks); /* not needed any more: marks what was seen */
 	stack[nr++] = block;
-	while (nr && !found) {
+	while (nr && !found && graph->searched) {
 		const struct local_block *local = &graph->blocks[stack[--nr]];
 		struct successors next = { .graph = graph,
 					   .context = context,
@@ -515,6 +549,7 @@ static bool repeats_without(struct function_graph *graph, const struct value_con
 		while (next_successor(&next, &vaddr)) {
 			uint32_t insn = function_graph_insn_at(graph, vaddr), to;
 
+			graph->searched -= graph->searched != 0;
 			if (insn == UINT32_MAX)
 				continue;
 			to = graph->block_of[insn];
@@ -525,7 +560,6 @@ static bool repeats_without(struct function_graph *graph, const struct value_con
 			stack[nr++] = to;
 		}
 	}
-	free(stack);
 	return found;
 }
 
@@ -563,21 +597,24 @@ static unsigned int tell_sum(struct function_graph *graph, const struct value_co
 			     uint32_t insn, struct value_site sites[2], unsigned int nr)
 {
 	uint32_t block = graph->block_of[insn];
+	uint64_t counter;
+	bool each_time, once;
 
 	if (!nr || (sites[0].kind != SITE_SUM && !sites[0].place))
 		return nr;
-	if (sites[0].loaded &&
-	    repeats_without(graph, context, block, graph->block_of[sites[0].loaded - 1])) {
-		sites[0] = (struct value_site){ .counter = sites[0].counter,
-						.k = 1,
-						.kind = SITE_ONE };
+	counter = sites[0].counter;
+	each_time = sites[0].loaded &&
+		    repeats_without(graph, context, block, graph->block_of[sites[0].loaded - 1]);
+	once = !sites[0].place ||
+	       (!each_time && once_a_loop(graph, context, block, sites[0].place - 1));
+	if (graph->searched && each_time) {
+		sites[0] = (struct value_site){ .counter = counter, .k = 1, .kind = SITE_ONE };
 		return 1;
 	}
-	if (sites[0].place && !once_a_loop(graph, context, block, sites[0].place - 1)) {
-		sites[0] = (struct value_site){ .counter = sites[0].counter, .kind = SITE_SUM };
-		return 1;
-	}
-	return nr;
+	if (graph->searched && once)
+		return nr;
+	sites[0] = (struct value_site){ .counter = counter, .kind = SITE_SUM };
+	return 1;
 }
 
 static struct swlbr_error *add_site(struct function_graph *graph, uint32_t insn,
@@ -677,13 +714,23 @@ static struct swlbr_error *read_sites(struct function_graph *graph,
 {
 	struct announced announced = { 0 };
 
-	graph->nr_sites = 0;
+	graph->searched = MAX_SEARCHED;
 	for (uint32_t b = 0; b < graph->nr_blocks; b++) {
 		struct swlbr_error *error = read_block(graph, context, b, &announced);
 
 		if (error)
 			return error;
 	}
+	place_sites(graph);
+	return NULL;
+}
+
+/* Too many blocks: neither tables nor sites. */
+static struct swlbr_error *forget_values(struct function_graph *graph)
+{
+	graph->nr_tables = 0;
+	for (uint32_t i = 0; i < graph->nr_blocks; i++)
+		graph->blocks[i].value_function = graph->blocks[i].value_site = UINT32_MAX;
 	place_sites(graph);
 	return NULL;
 }
@@ -703,7 +750,10 @@ struct swlbr_error *function_graph_build(struct function_graph *graph,
 	error = find_leaders(graph);
 	for (unsigned int round = 0; !error && new_table && round < MAX_ROUNDS; round++) {
 		new_table = false;
+		measure_tables(graph, context);
 		error = make_blocks(graph);
+		if (!error && graph->nr_blocks > MAX_STATES)
+			return forget_values(graph);
 		if (!error)
 			error = propagate_all(graph, context, &new_table);
 	}
@@ -721,4 +771,6 @@ void function_graph_deinit(struct function_graph *graph)
 	free(graph->sites);
 	free(graph->states);
 	free(graph->dirty);
+	free(graph->table_of);
+	free(graph->stack);
 }

@@ -36,6 +36,7 @@ struct function_graph {
 	struct local_block *blocks;
 	uint32_t nr_blocks, max_blocks;
 	uint32_t *block_of; /* per instruction */
+	uint32_t *table_of; /* per instruction: 1 + table that it jumps through */
 	struct jump_table *tables;
 	uint32_t nr_tables, max_tables;
 	struct local_site *sites;
@@ -43,9 +44,15 @@ struct function_graph {
 	struct value_state *states; /* per block, at its begin */
 	uint32_t max_states;
 	bool *dirty;
+	uint32_t *stack; /* per block: of searches */
+	size_t searched; /* blocks that searches may still look at */
 };
 
-/* Buffers are kept from one function to the next; a graph of zeroes is ready for use. */
+/*
+ * Buffers are kept from one function to the next; a graph of zeroes is ready for use. A range longer
+ * than any function (4 MB) is cut off, and a function of very many blocks has no sites and tables:
+ * memory is bounded whatever a binary says of itself.
+ */
 struct swlbr_error *function_graph_build(struct function_graph *graph,
 					 const struct value_context *context,
 					 const struct code_range *range);

@@ -21,18 +21,52 @@ static void find_relro(struct memory_image *image, const struct swlbr_elf *elf)
 	}
 }
 
+/* Linkers make four to ten; neighbours share a page of the file at most. */
+#define MAX_SEGMENTS 64
+#define MAX_SHARED   (1 << 16)
+
+static struct swlbr_error *check_size(const struct swlbr_elf *elf,
+				      const struct swlbr_elf_segment *segments, size_t nr)
+{
+	uint64_t size = 0, end = 0;
+
+	for (size_t i = 0; i < nr && nr <= MAX_SEGMENTS; i++) {
+		size += segments[i].filesz;
+		if (segments[i].offset + segments[i].filesz > end)
+			end = segments[i].offset + segments[i].filesz;
+	}
+	if (nr > MAX_SEGMENTS || size > end + nr * MAX_SHARED)
+		return swlbr_error_create(SWLBR_ERROR_FORMAT,
+					  "%s: %zu segments of %llu bytes in %llu bytes of file",
+					  swlbr_elf_path(elf), nr, (unsigned long long)size,
+					  (unsigned long long)end);
+	return NULL;
+}
+
+uint64_t memory_image_size(const struct memory_image *image)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < image->nr_segments; i++)
+		size += image->segments[i].size;
+	return size;
+}
+
 struct swlbr_error *memory_image_init(struct memory_image *image, struct swlbr_elf *elf)
 {
 	const struct swlbr_elf_segment *segments;
 	size_t nr = swlbr_elf_segments(elf, &segments);
+	struct swlbr_error *error;
 
 	*image = (struct memory_image){ 0 };
+	error = check_size(elf, segments, nr);
+	if (error)
+		return error;
 	image->segments = calloc(nr ? nr : 1, sizeof(*image->segments));
 	if (!image->segments)
 		return swlbr_error_no_memory();
 	for (size_t i = 0; i < nr; i++) {
 		struct memory_segment *segment = &image->segments[image->nr_segments];
-		struct swlbr_error *error;
 
 		/* elf.c has seen that the file holds filesz bytes; zeroes past them are left out. */
 		segment->size = segments[i].filesz < segments[i].memsz ? segments[i].filesz

@@ -19,8 +19,15 @@ struct memory_image {
 	size_t nr_relro;
 };
 
+/**
+ * SWLBR_ERROR_FORMAT where segments are so many, or overlap so much in the file, that no linker has
+ * made them. Freed by memory_image_deinit(), also after errors.
+ */
 struct swlbr_error *memory_image_init(struct memory_image *image, struct swlbr_elf *elf);
 void memory_image_deinit(struct memory_image *image);
+
+/** Bytes of all segments. */
+uint64_t memory_image_size(const struct memory_image *image);
 
 /** The @size bytes at @vaddr, NULL if they are not all stored. */
 const uint8_t *memory_image_at(const struct memory_image *image, uint64_t vaddr, size_t size);

@@ -22,17 +22,32 @@ static bool same(const struct value *a, const struct value *b)
 	return a->kind == b->kind && a->v == b->v && a->k == b->k && a->origin == b->origin;
 }
 
+/* What a register holds more than its counter, at most: all else is an unknown sum. */
+#define MAX_ADDED 1000000000
+
+/* False if @count would hold too much more than its counter. */
+static bool hold_more(struct value *count, int64_t more)
+{
+	if (more < -MAX_ADDED || more > MAX_ADDED || count->k + more < -MAX_ADDED ||
+	    count->k + more > MAX_ADDED)
+		return false;
+	count->k += (int32_t)more;
+	return true;
+}
+
 static struct value count_plus(struct value count, struct value other)
 {
-	if (other.kind == VALUE_CONST && other.v > -1000 && other.v < 1000000) {
-		count.k += (int32_t)other.v;
-	} else if (other.kind == VALUE_TRIPS && other.origin && count.kind == VALUE_COUNT) {
+	bool plain = count.kind == VALUE_COUNT;
+
+	if (other.kind == VALUE_CONST && hold_more(&count, other.v))
+		return count;
+	if (plain && other.kind == VALUE_TRIPS && other.origin && hold_more(&count, other.v)) {
 		count.kind = VALUE_COUNT_TRIPS;
-		count.k += (int32_t)other.v;
 		count.origin = other.origin;
-	} else if (other.kind == VALUE_TRIPS && !other.v && count.kind == VALUE_COUNT && !count.k) {
-		count.kind = VALUE_COUNT_BOOL;
-	} else if (other.kind == VALUE_BOOL && count.kind == VALUE_COUNT && !count.k)
+		return count;
+	}
+	if (plain && !count.k &&
+	    (other.kind == VALUE_BOOL || (other.kind == VALUE_TRIPS && !other.v)))
 		count.kind = VALUE_COUNT_BOOL;
 	else
 		count.kind = VALUE_COUNT_SUM;
@@ -154,19 +169,26 @@ static bool worth_a_slot(const struct value *value)
 	return value->kind > VALUE_UNKNOWN && value->kind != VALUE_BOOL;
 }
 
+/* @size bytes from @offset on were written to: what slots had there is gone. */
+static void forget_slots(struct value_state *state, int64_t offset, unsigned int size)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < state->nr_slots; i++) {
+		uint64_t behind = (uint64_t)state->slot[i].offset - (uint64_t)offset + 7;
+
+		if (behind >= (uint64_t)size + 7)
+			state->slot[kept++] = state->slot[i];
+	}
+	state->nr_slots = kept;
+}
+
 static void store_slot(struct value_state *state, int64_t offset, struct value value)
 {
-	struct value_slot *slot = find_slot(state, offset);
-
-	if (!worth_a_slot(&value)) {
-		if (slot)
-			*slot = state->slot[--state->nr_slots];
-		return;
-	}
-	if (!slot && state->nr_slots < VALUE_SLOTS)
-		slot = &state->slot[state->nr_slots++];
-	if (slot)
-		*slot = (struct value_slot){ .offset = offset, .value = value };
+	forget_slots(state, offset, 8);
+	if (worth_a_slot(&value) && state->nr_slots < VALUE_SLOTS)
+		state->slot[state->nr_slots++] =
+			(struct value_slot){ .offset = offset, .value = value };
 }
 
 static struct value load_slot(struct value_state *state, int64_t offset)
@@ -298,11 +320,14 @@ static unsigned int store_count(struct value_site sites[2], const struct value *
 }
 
 /* Memory has become @added more: what registers hold is so much less than it. */
-static void counter_grew(struct value_state *state, uint64_t counter, int32_t added)
+static void counter_grew(struct value_state *state, uint64_t counter, int64_t added)
 {
 	for (unsigned int i = 0; i < ARCH_REGISTERS; i++) {
-		if (is_count(&state->reg[i]) && counter_of(&state->reg[i]) == counter)
-			state->reg[i].k -= added;
+		struct value *value = &state->reg[i];
+
+		if (is_count(value) && counter_of(value) == counter &&
+		    (added == INT64_MIN || !hold_more(value, -added)))
+			value->kind = VALUE_COUNT_SUM;
 	}
 }
 
@@ -319,9 +344,7 @@ static void counter_stored(struct value_state *state, uint64_t counter, const st
 
 		if (!is_count(value) || counter_of(value) != counter)
 			continue;
-		if (was.kind == VALUE_COUNT)
-			value->k -= was.k;
-		else
+		if (was.kind != VALUE_COUNT || !hold_more(value, -(int64_t)was.k))
 			*value = (struct value){ .kind = VALUE_COUNT_SUM, .v = was.v };
 	}
 }
@@ -333,7 +356,10 @@ static unsigned int store(const struct value_context *context, struct value_stat
 	uint64_t counter;
 
 	if (address.kind == VALUE_STACK) {
-		store_slot(state, address.v, insn->mem_size == 8 ? value : unknown);
+		if (insn->mem_size == 8)
+			store_slot(state, address.v, value);
+		else
+			forget_slots(state, address.v, insn->mem_size);
 		return 0;
 	}
 	if (insn->mem_size != 8 || !is_counter(context, &address, &counter))
@@ -355,11 +381,11 @@ static unsigned int add_to_memory(const struct value_context *context, struct va
 		value = (struct value){ .kind = VALUE_BOOL };
 	if (is_counter(context, &address, &counter)) {
 		if (value.kind == VALUE_CONST)
-			counter_grew(state, counter, (int32_t)value.v);
+			counter_grew(state, counter, value.v);
 		return site(sites, counter, value);
 	}
 	if (address.kind == VALUE_STACK)
-		store_slot(state, address.v, unknown);
+		forget_slots(state, address.v, insn->mem_size);
 	return 0;
 }
 
@@ -435,6 +461,19 @@ static struct value result_of(const struct value_context *context, struct value_
 	}
 }
 
+/* An instruction of which only what it writes to is known. */
+static void write_unknown(struct value_state *state, const struct arch_insn *insn)
+{
+	struct value address;
+
+	if (insn->writes_memory && insn->has_memory) {
+		address = address_of(state, insn);
+		if (address.kind == VALUE_STACK)
+			forget_slots(state, address.v, insn->mem_size);
+	}
+	clobber(state, insn->clobbers);
+}
+
 static void push(const struct value_context *context, struct value_state *state,
 		 const struct arch_insn *insn)
 {
@@ -483,7 +522,7 @@ unsigned int value_state_step(const struct value_context *context, struct value_
 		return 0;
 	case ARCH_OP_OTHER:
 	case ARCH_OP_COMPARE:
-		clobber(state, insn->clobbers);
+		write_unknown(state, insn);
 		return 0;
 	default:
 		value = result_of(context, state, insn, number);

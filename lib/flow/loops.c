@@ -96,12 +96,14 @@ static void mark_body(struct loops *loops, uint32_t latch, uint32_t function, si
 	loops->seen[latch] = loops->loop;
 	loops->depth[latch]++;
 	loops->path[nr++] = latch;
-	while (nr && *steps) {
+	while (nr) {
 		uint32_t at = loops->path[--nr];
 
 		for (uint32_t i = loops->in_start[at]; i < loops->in_start[at + 1]; i++) {
 			uint32_t from = map->edges[loops->in_edge[i]].from;
 
+			if (!*steps)
+				return;
 			(*steps)--;
 			if (loops->seen[from] == loops->loop ||
 			    map->blocks[from].function != function)
@@ -109,8 +111,6 @@ static void mark_body(struct loops *loops, uint32_t latch, uint32_t function, si
 			loops->seen[from] = loops->loop;
 			loops->depth[from]++;
 			loops->path[nr++] = from;
-			if (!*steps)
-				return;
 		}
 	}
 }

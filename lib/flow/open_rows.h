@@ -25,8 +25,7 @@ void open_rows_take(const struct open_rows *rows, struct flow_state *state);
 
 /**
  * Go on from rows->value, all positive, to the values value * exp(A' l) that satisfy the rows, or
- * come nearest: Newton's method for the multipliers l, its linear systems solved by conjugate
- * gradients.
+ * come nearest: Newton's method for the multipliers l.
  */
 struct swlbr_error *newton(struct open_rows *rows, double tolerance);
 

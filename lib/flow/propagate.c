@@ -31,11 +31,15 @@ struct swlbr_error *flow_state_init(struct flow_state *state, const struct flow_
 	state->known = calloc(system->nr_vars + 1, sizeof(*state->known));
 	state->rest = calloc(system->nr_rows + 1, sizeof(*state->rest));
 	state->open = calloc(system->nr_rows + 1, sizeof(*state->open));
+	state->open_plus = calloc(system->nr_rows + 1, sizeof(*state->open_plus));
 	state->disagrees = calloc(map->nr_functions + 1, sizeof(*state->disagrees));
-	if (!state->value || !state->known || !state->rest || !state->open || !state->disagrees)
+	if (!state->value || !state->known || !state->rest || !state->open || !state->open_plus ||
+	    !state->disagrees)
 		return swlbr_error_no_memory();
 	for (size_t row = 0; row < system->nr_rows; row++) {
 		state->open[row] = system->row_start[row + 1] - system->row_start[row];
+		for (uint32_t i = system->row_start[row]; i < system->row_start[row + 1]; i++)
+			state->open_plus[row] += system->terms[i].coefficient > 0;
 		if (system->row_counter[row] != SWLBR_NONE)
 			state->rest[row] = (double)counters[system->row_counter[row]];
 	}
@@ -54,17 +58,22 @@ void flow_state_deinit(struct flow_state *state)
 	free(state->known);
 	free(state->rest);
 	free(state->open);
+	free(state->open_plus);
 	free(state->limit);
 	free(state->disagrees);
 }
 
-/* The functions that the row is about have a row that does not go with the others. */
+/*
+ * The functions that the row is about have a row that does not go with the others. It is off by
+ * @by, which is given up: a row is noted once.
+ */
 static void note_disagreement(struct flow_state *state, uint32_t row, double by)
 {
 	const struct flow_system *system = state->system;
 
 	if (by < 0.5)
 		return;
+	state->rest[row] = 0;
 	state->moved += by;
 	for (uint32_t i = system->row_start[row]; i < system->row_start[row + 1]; i++) {
 		uint32_t block = system->terms[i].var - system->first_block;
@@ -96,13 +105,11 @@ void flow_decide(struct flow_state *state, uint32_t var, double value)
 	state->value[var] = value;
 	for (uint32_t i = system->var_start[var]; i < system->var_start[var + 1]; i++) {
 		uint32_t row = system->var_rows[i];
+		int32_t coefficient = system->terms[system->var_terms[i]].coefficient;
 
-		for (uint32_t k = system->row_start[row]; value && k < system->row_start[row + 1];
-		     k++) {
-			if (system->terms[k].var == var)
-				state->rest[row] -= value * system->terms[k].coefficient;
-		}
+		state->rest[row] -= value * coefficient;
 		state->open[row]--;
+		state->open_plus[row] -= coefficient > 0;
 	}
 }
 
@@ -118,33 +125,20 @@ static void decide(struct flow_state *state, struct queue *queue, uint32_t var, 
 /* +1 or -1 if all open terms have that sign, else 0. */
 static int sign_of_open(const struct flow_state *state, uint32_t row)
 {
-	const struct flow_system *system = state->system;
-	int sign = 0;
-
-	for (uint32_t i = system->row_start[row]; i < system->row_start[row + 1]; i++) {
-		int one = system->terms[i].coefficient > 0 ? 1 : -1;
-
-		if (state->known[system->terms[i].var])
-			continue;
-		if (sign && one != sign)
-			return 0;
-		sign = one;
-	}
-	return sign;
+	return !state->open_plus[row] ? -1 : state->open_plus[row] == state->open[row] ? 1 : 0;
 }
 
 static void look_at(struct flow_state *state, struct queue *queue, uint32_t row)
 {
 	const struct flow_system *system = state->system;
 	double rest = state->rest[row];
-	int sign;
+	int sign = sign_of_open(state, row);
 
 	if (!state->open[row]) {
 		note_disagreement(state, row, fabs(rest));
 		return;
 	}
 	if (state->open[row] > 1) {
-		sign = sign_of_open(state, row);
 		if (!sign || rest * sign > 0.5)
 			return;
 		note_disagreement(state, row, -rest * sign);

@@ -8,12 +8,13 @@
 /* Values of the variables while they are found. */
 struct flow_state {
 	const struct flow_system *system;
-	double *value;	/* per variable */
-	bool *known;	/* decided */
-	double *rest;	/* per row: what the unknown variables have to add up to */
-	uint32_t *open; /* per row: terms with unknown variables */
-	double moved;	/* sum of what rows disagreed by */
-	double *limit;	/* per variable: it cannot be more; see flow_limit() */
+	double *value;	     /* per variable */
+	bool *known;	     /* decided */
+	double *rest;	     /* per row: what the unknown variables have to add up to */
+	uint32_t *open;	     /* per row: terms with unknown variables */
+	uint32_t *open_plus; /* of these, with positive coefficients */
+	double moved;	     /* sum of what rows disagreed by */
+	double *limit;	     /* per variable: it cannot be more; see flow_limit() */
 	const struct flow_bound *bounds;
 	size_t nr_bounds;
 	const struct swlbr_branch_map *map;

@@ -109,8 +109,7 @@ static void set_edge(struct starter *starter, uint32_t edge, double value)
 static void share(struct starter *starter, const struct swlbr_map_block *block, double rest)
 {
 	const struct flow_state *state = starter->state;
-	double weights = 0, share_of_one, given = 0;
-	uint32_t full = 0;
+	double weights = 0, share_of_one;
 	bool again = true;
 
 	for (uint32_t i = 0; i < block->nr_edges; i++) {
@@ -121,8 +120,8 @@ static void share(struct starter *starter, const struct swlbr_map_block *block, 
 	/* Those at their limit leave more for the others; a few rounds do. */
 	for (unsigned int round = 0; again && round < 4; round++) {
 		double open_weights = 0, taken = 0;
+		uint32_t full = 0;
 
-		full = 0;
 		for (uint32_t i = 0; i < block->nr_edges; i++) {
 			uint32_t edge = block->first_edge + i;
 			double weight;
@@ -141,9 +140,7 @@ static void share(struct starter *starter, const struct swlbr_map_block *block, 
 			fabs((rest - taken) / open_weights - share_of_one) > 1e-9 * share_of_one;
 		if (open_weights > 0)
 			share_of_one = rest > taken ? (rest - taken) / open_weights : 0;
-		given = taken;
 	}
-	(void)given;
 	for (uint32_t i = 0; i < block->nr_edges; i++) {
 		uint32_t edge = block->first_edge + i;
 		double value;

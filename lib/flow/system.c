@@ -211,6 +211,8 @@ static int by_counter(const void *left, const void *right)
 	return (*a < *b) ? -1 : *a > *b;
 }
 
+#define MAX_ADDED 1000000 /* by a site at once */
+
 /* The sites [@from, @to) are of one counter. */
 static struct swlbr_error *add_counter_row(struct maker *maker,
 					   const struct swlbr_map_site *const *sites, size_t from,
@@ -218,6 +220,7 @@ static struct swlbr_error *add_counter_row(struct maker *maker,
 {
 	struct flow_system *system = maker->system;
 	size_t first = system->nr_terms;
+	struct flow_term *last;
 	bool more = false;
 
 	for (size_t i = from; i < to; i++) {
@@ -226,13 +229,14 @@ static struct swlbr_error *add_counter_row(struct maker *maker,
 		struct swlbr_error *error;
 
 		if (site->kind == SWLBR_MAP_SITE_SUM || site->kind == SWLBR_MAP_SITE_SELECT ||
-		    added <= 0 || added > 1000000) {
+		    added <= 0 || added > MAX_ADDED) {
 			more = true;
 			continue;
 		}
-		if (system->nr_terms > first &&
-		    system->terms[system->nr_terms - 1].var == system->first_block + site->block) {
-			system->terms[system->nr_terms - 1].coefficient += (int32_t)added;
+		last = system->nr_terms > first ? &system->terms[system->nr_terms - 1] : NULL;
+		if (last && last->var == system->first_block + site->block &&
+		    last->coefficient < INT32_MAX - MAX_ADDED) {
+			last->coefficient += (int32_t)added;
 			continue; /* an unrolled loop */
 		}
 		error = add_term(maker, system->first_block + site->block, added);
@@ -274,15 +278,20 @@ static struct swlbr_error *index_rows(struct flow_system *system)
 {
 	system->var_start = calloc(system->nr_vars + 2, sizeof(*system->var_start));
 	system->var_rows = calloc(system->nr_terms + 1, sizeof(*system->var_rows));
-	if (!system->var_start || !system->var_rows)
+	system->var_terms = calloc(system->nr_terms + 1, sizeof(*system->var_terms));
+	if (!system->var_start || !system->var_rows || !system->var_terms)
 		return swlbr_error_no_memory();
 	for (size_t i = 0; i < system->nr_terms; i++)
 		system->var_start[system->terms[i].var + 2]++;
 	for (size_t i = 2; i < system->nr_vars + 2; i++)
 		system->var_start[i] += system->var_start[i - 1];
 	for (uint32_t row = 0; row < system->nr_rows; row++) {
-		for (uint32_t i = system->row_start[row]; i < system->row_start[row + 1]; i++)
-			system->var_rows[system->var_start[system->terms[i].var + 1]++] = row;
+		for (uint32_t i = system->row_start[row]; i < system->row_start[row + 1]; i++) {
+			uint32_t at = system->var_start[system->terms[i].var + 1]++;
+
+			system->var_rows[at] = row;
+			system->var_terms[at] = i;
+		}
 	}
 	return NULL;
 }
@@ -341,6 +350,7 @@ void flow_system_deinit(struct flow_system *system)
 	free(system->row_start);
 	free(system->row_counter);
 	free(system->var_rows);
+	free(system->var_terms);
 	free(system->var_start);
 	free(system->outside);
 	free(system->unreturned);

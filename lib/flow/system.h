@@ -31,7 +31,7 @@ struct flow_system {
 	struct flow_term *terms;			/* by row */
 	uint32_t *row_start;				/* nr_rows + 1 */
 	uint32_t *row_counter;				/* SWLBR_NONE: equal to 0 */
-	uint32_t *var_rows;				/* by variable */
+	uint32_t *var_rows, *var_terms;			/* by variable: where it is */
 	uint32_t *var_start;				/* nr_vars + 1 */
 	uint32_t *unreturned; /* per block: slack of the calls that do not return, or SWLBR_NONE */
 	uint32_t *outside;    /* per function: slack of the calls from outside, or SWLBR_NONE */

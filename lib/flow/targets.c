@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /* Whom the indirect calls have called. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,6 +143,24 @@ static struct swlbr_error *set_site(const struct swlbr_branch_map *map,
 	return NULL;
 }
 
+/* Processes may each have told of the same target. Returns how many are left. */
+static size_t merge_targets(struct swlbr_flow_target *targets, size_t nr)
+{
+	size_t kept = 0;
+
+	if (nr)
+		qsort(targets, nr, sizeof(*targets), target_by_site);
+	for (size_t i = 0; i < nr; i++) {
+		struct swlbr_flow_target *last = kept ? &targets[kept - 1] : NULL;
+
+		if (!last || target_by_site(last, &targets[i]))
+			targets[kept++] = targets[i];
+		else if (__builtin_add_overflow(last->nr, targets[i].nr, &last->nr))
+			last->nr = UINT64_MAX;
+	}
+	return kept;
+}
+
 struct swlbr_error *swlbr_flow_set_targets(const struct swlbr_branch_map *map,
 					   struct swlbr_flow_target *targets, size_t nr,
 					   struct swlbr_flow_result *result)
@@ -152,8 +171,7 @@ struct swlbr_error *swlbr_flow_set_targets(const struct swlbr_branch_map *map,
 
 	if (error)
 		return error;
-	if (nr)
-		qsort(targets, nr, sizeof(*targets), target_by_site);
+	nr = merge_targets(targets, nr);
 	for (size_t b = 0; !error && b < nr_blocks; b = end) {
 		size_t first;
 
@@ -196,31 +214,20 @@ static void fit(struct swlbr_flow_result *result, bool by_function, const double
 }
 
 /* What each function and each block should have, in proportion to what @whole has. */
-static void find_wanted(const struct swlbr_flow_result *whole,
+static void find_wanted(const struct swlbr_branch_map *map, const struct swlbr_flow_result *whole,
 			const struct swlbr_flow_result *result, double *functions, double *blocks)
 {
 	for (size_t i = 0; i < whole->nr_calls; i++) {
 		functions[whole->calls[i].function] += whole->calls[i].nr;
 		blocks[whole->calls[i].block] += whole->calls[i].nr;
 	}
-	for (size_t i = 0; i < whole->nr_calls; i++) {
-		uint32_t function = whole->calls[i].function, block = whole->calls[i].block;
-
-		/* Each once: a wanted count is never more than its sum was. */
-		if (functions[function] > 0)
-			functions[function] = -result->outside[function] * functions[function] /
-					      (functions[function] + whole->outside[function]);
-		if (blocks[block] > 0)
-			blocks[block] = -result->block[block] * blocks[block] /
-					(whole->block[block] > blocks[block] ? whole->block[block]
-									     : blocks[block]);
+	for (size_t i = 0; i < map->nr_functions; i++) {
+		if (functions[i] > 0)
+			functions[i] *= result->outside[i] / (functions[i] + whole->outside[i]);
 	}
-	for (size_t i = 0; i < whole->nr_calls; i++) {
-		double *function = &functions[whole->calls[i].function];
-		double *block = &blocks[whole->calls[i].block];
-
-		*function = *function < 0 ? -*function : *function;
-		*block = *block < 0 ? -*block : *block;
+	for (size_t i = 0; i < map->nr_blocks; i++) {
+		if (blocks[i] > 0)
+			blocks[i] *= result->block[i] / fmax(blocks[i], whole->block[i]);
 	}
 }
 
@@ -246,7 +253,7 @@ struct swlbr_error *swlbr_flow_share_calls(const struct swlbr_branch_map *map,
 		error = add_call(result, &max, &call);
 	}
 	if (!error)
-		find_wanted(whole, result, functions, blocks);
+		find_wanted(map, whole, result, functions, blocks);
 	for (unsigned int i = 0; !error && i < FIT_ROUNDS; i++) {
 		fit(result, false, blocks, sum, map->nr_blocks);
 		fit(result, true, functions, sum, map->nr_functions);

@@ -26,7 +26,7 @@ static void give_up(struct history *history)
 	history->given_up = true;
 }
 
-/* Two runs of entries, each by counter, into one at @to, which may be where the first begins. */
+/* Two runs of entries, each by counter, into one at @to. Returns how many that has. */
 static size_t merge(const struct history_entry *a, size_t nr_a, const struct history_entry *b,
 		    size_t nr_b, struct history_entry *to)
 {
@@ -130,12 +130,10 @@ struct swlbr_error *history_end_interval(struct history *history, uint64_t now)
 	if (history->given_up || !history->nr_open)
 		return NULL;
 	if (history->nr_intervals == MAX_INTERVALS) {
-		size_t open = history->nr_open;
 		struct swlbr_error *error = halve(history);
 
 		if (error)
 			return error;
-		history->nr_open = open;
 	}
 	if (history->nr_intervals == history->max_intervals) {
 		size_t max = history->max_intervals ? 2 * history->max_intervals : 64;

@@ -289,8 +289,9 @@ static struct swlbr_error *write_stack(void *context, size_t nr,
 	struct swlbr_branch_entry entries[RECORDER_MAX_DEPTH];
 	uint64_t ip = 0;
 
-	writing->when.time = writing->start + (writing->end - writing->start) * writing->done /
-						      (writing->nr ? writing->nr : 1);
+	writing->when.time =
+		writing->start + (uint64_t)((double)(writing->end - writing->start) *
+					    (double)writing->done / (double)writing->nr);
 	writing->done++;
 	writing->binary->session->summary->stacks++;
 	for (size_t i = 0; i < nr; i++) {

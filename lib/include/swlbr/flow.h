@@ -64,7 +64,7 @@ void swlbr_flow_result_deinit(struct swlbr_flow_result *result);
 /**
  * Tell @result who the indirect calls have called: it gets calls, and these are no calls from
  * outside any more. A site that inlining has copied shares out what it has seen by the counts of
- * its copies. @targets are sorted in place.
+ * its copies. @targets are sorted in place, and those that are there twice summed up.
  */
 struct swlbr_error *swlbr_flow_set_targets(const struct swlbr_branch_map *map,
 					   struct swlbr_flow_target *targets, size_t nr,
