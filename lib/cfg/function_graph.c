@@ -106,7 +106,7 @@ static void mark_leader(struct function_graph *graph, uint64_t vaddr)
 		graph->leader[insn] = true;
 }
 
-static struct swlbr_error *find_leaders(struct function_graph *graph)
+static struct swlbr_error *reserve_insns(struct function_graph *graph)
 {
 	bool *leader = realloc(graph->leader, graph->nr_insns + 1);
 	uint32_t *table_of;
@@ -119,6 +119,14 @@ static struct swlbr_error *find_leaders(struct function_graph *graph)
 		return swlbr_error_no_memory();
 	graph->table_of = table_of;
 	memset(table_of, 0, graph->nr_insns * sizeof(*table_of));
+	return NULL;
+}
+
+/* But for the targets of tables. */
+static void find_leaders(struct function_graph *graph)
+{
+	bool *leader = graph->leader;
+
 	memset(leader, 0, graph->nr_insns + 1);
 	leader[0] = true;
 	for (uint32_t i = 0; i < graph->nr_insns; i++) {
@@ -132,7 +140,6 @@ static struct swlbr_error *find_leaders(struct function_graph *graph)
 		if (insn->flow == ARCH_FLOW_JUMP || insn->flow == ARCH_FLOW_COND)
 			mark_leader(graph, insn->target);
 	}
-	return NULL;
 }
 
 static struct swlbr_error *make_blocks(struct function_graph *graph)
@@ -747,9 +754,10 @@ struct swlbr_error *function_graph_build(struct function_graph *graph,
 	error = decode(graph, context);
 	if (error || !graph->nr_insns)
 		return error;
-	error = find_leaders(graph);
+	error = reserve_insns(graph);
 	for (unsigned int round = 0; !error && new_table && round < MAX_ROUNDS; round++) {
 		new_table = false;
+		find_leaders(graph);
 		measure_tables(graph, context);
 		error = make_blocks(graph);
 		if (!error && graph->nr_blocks > MAX_STATES)

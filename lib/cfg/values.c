@@ -596,6 +596,11 @@ void value_state_enter(const struct value_context *context, struct value_state *
 	state->reg[context->arch->stack_pointer] = (struct value){ .kind = VALUE_STACK };
 }
 
+static bool one_more(const struct value *a, const struct value *b)
+{
+	return (uint64_t)a->v == (uint64_t)b->v + 1;
+}
+
 /* Counts of one counter, which differ by what was added on the way. */
 static struct value meet_counts(const struct value *into, const struct value *from)
 {
@@ -633,15 +638,15 @@ static struct value meet(const struct value *into, const struct value *from)
 		return *into;
 	if (is_count(into) && is_count(from) && counter_of(into) == counter_of(from))
 		return meet_counts(into, from);
-	if (into->kind == VALUE_CONST && from->kind == VALUE_CONST && from->v == into->v + 1)
+	if (into->kind == VALUE_CONST && from->kind == VALUE_CONST && one_more(from, into))
 		return trips;
 	if (into->kind == VALUE_CONST && from->kind == VALUE_TRIPS &&
-	    (from->v == into->v || from->v + 1 == into->v))
+	    (from->v == into->v || one_more(into, from)))
 		return *from;
 	if (into->kind != VALUE_TRIPS)
 		return unknown;
 	if (from->kind == VALUE_CONST &&
-	    (from->v == into->v || (from->v == into->v + 1 && !into->origin)))
+	    (from->v == into->v || (one_more(from, into) && !into->origin)))
 		return *into;
 	if (from->kind == VALUE_TRIPS && from->v == into->v && (!into->origin || !from->origin))
 		return into->origin ? *into : *from;
