@@ -154,6 +154,8 @@ static const struct op_case ops[] = {
 	{ "pop %r8", BYTES("\x41\x58"), ARCH_OP_POP, R8, NONE, NONE, NONE, 0, 0, 0, 0 },
 	{ "cmp %rcx,%rax", BYTES("\x48\x39\xc8"), ARCH_OP_COMPARE, RAX, RCX, NONE, NONE, 0, 0, 0,
 	  0 },
+	{ "cmp $9,%ecx", BYTES("\x83\xf9\x09"), ARCH_OP_COMPARE, RCX, NONE, NONE, NONE, 0, 0, 9,
+	  0 },
 	{ "cmp %ecx,%eax", BYTES("\x39\xc8"), ARCH_OP_OTHER, NONE, NONE, NONE, NONE, 0, 0, 0, 0 },
 };
 
@@ -221,6 +223,9 @@ static void test_others(void)
 	check(decode(BYTES("\x74\x00"), &insn) && insn.condition == ARCH_CONDITION_EQUAL &&
 		      decode(BYTES("\x75\x00"), &insn) &&
 		      insn.condition == ARCH_CONDITION_NOT_EQUAL &&
+		      decode(BYTES("\x77\x00"), &insn) && insn.condition == ARCH_CONDITION_ABOVE &&
+		      decode(BYTES("\x73\x00"), &insn) &&
+		      insn.condition == ARCH_CONDITION_ABOVE_EQUAL &&
 		      decode(BYTES("\x7c\x00"), &insn) && insn.condition == ARCH_CONDITION_OTHER,
 	      "conditions of branches");
 	check(decode(BYTES("\x48\x63\x04\x82"), &insn) && insn.sign_extend &&

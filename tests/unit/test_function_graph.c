@@ -23,64 +23,76 @@
 #define NUMBER(n)  TEXT(n)
 #define COUNTER(n) "image + " NUMBER(COUNTERS) " + 8 * " #n "(%rip)"
 #define BIAS	   "image + " NUMBER(DATA) "(%rip)"
-#define FUNCTION(name, body)                                     \
-	extern const uint8_t name[], name##_end[];               \
-	asm(".pushsection .rodata.image0\n.hidden " #name        \
-	    "\n.globl " #name "\n" #name ":\n" body "\n.globl "  \
-	    #name "_end\n.hidden " #name "_end\n" #name "_end:\nud2\n.popsection")
+#define FUNCTION(name, body)                                                                      \
+	extern const uint8_t name[], name##_end[];                                                \
+	asm(".pushsection .rodata.image0\n.hidden " #name "\n.globl " #name "\n" #name ":\n" body \
+	    "\n.globl " #name "_end\n.hidden " #name "_end\n" #name "_end:\nud2\n.popsection")
 
 extern const uint8_t image[];
 
 asm(".pushsection .rodata.image0, \"a\"\n.globl image\n.hidden image\nimage:\n.popsection");
 
 FUNCTION(in_place, "incq " COUNTER(0) "\n ret");
-FUNCTION(with_bias, "lea " COUNTER(0) ", %rax\n mov " BIAS ", %rcx\n"
-		    "incq 8(%rax,%rcx)\n lea (%rcx,%rax), %rdx\n addq $1, 16(%rdx)\n ret");
+FUNCTION(with_bias,
+	 "lea " COUNTER(0) ", %rax\n mov " BIAS ", %rcx\n"
+			   "incq 8(%rax,%rcx)\n lea (%rcx,%rax), %rdx\n addq $1, 16(%rdx)\n ret");
 FUNCTION(negative, "subq $-1, " COUNTER(3) "\n ret");
 FUNCTION(in_register, "mov " COUNTER(2) ", %rax\n add $3, %rax\n inc %rax\n"
-		      "mov %rax, " COUNTER(2) "\n ret");
-FUNCTION(in_two_steps, "mov " COUNTER(2) ", %rax\n add $3, %rax\n mov %rax, " COUNTER(2) "\n"
-		       "add $1, %rax\n mov %rax, " COUNTER(2) "\n ret");
+					"mov %rax, " COUNTER(2) "\n ret");
+FUNCTION(in_two_steps, "mov " COUNTER(2) ", %rax\n add $3, %rax\n mov %rax, " COUNTER(
+			       2) "\n"
+				  "add $1, %rax\n mov %rax, " COUNTER(2) "\n ret");
 FUNCTION(other_counter, "mov " COUNTER(2) ", %rax\n inc %rax\n mov %rax, " COUNTER(4) "\n ret");
-FUNCTION(spilled, "sub $24, %rsp\n lea " COUNTER(5) ", %rax\n mov %rax, 8(%rsp)\n"
-		  "xor %eax, %eax\n call callee\n mov 8(%rsp), %rdx\n incq (%rdx)\n"
-		  "add $24, %rsp\n ret");
+FUNCTION(spilled, "sub $24, %rsp\n lea " COUNTER(
+			  5) ", %rax\n mov %rax, 8(%rsp)\n"
+			     "xor %eax, %eax\n call callee\n mov 8(%rsp), %rdx\n incq (%rdx)\n"
+			     "add $24, %rsp\n ret");
 FUNCTION(pushed, "lea " COUNTER(5) ", %rax\n push %rax\n call callee\n pop %rdx\n"
-		 "incq (%rdx)\n ret");
-FUNCTION(kept_by_call, "lea " COUNTER(5) ", %rbx\n lea " COUNTER(6) ", %rcx\n call callee\n"
-		       "incq (%rbx)\n incq (%rcx)\n ret");
-FUNCTION(slot_written_in_part, "sub $24, %rsp\n lea " COUNTER(5) ", %rax\n mov %rax, 8(%rsp)\n"
-			       "movl $1, 12(%rsp)\n mov 8(%rsp), %rdx\n incq (%rdx)\n ret");
-FUNCTION(slot_changed, "sub $24, %rsp\n lea " COUNTER(5) ", %rax\n mov %rax, 8(%rsp)\n"
-		       "orq $8, 8(%rsp)\n mov 8(%rsp), %rdx\n incq (%rdx)\n ret");
-FUNCTION(slot_of_vector, "sub $40, %rsp\n lea " COUNTER(5) ", %rax\n mov %rax, 8(%rsp)\n"
-			 "vmovdqu %ymm0, (%rsp)\n mov 8(%rsp), %rdx\n incq (%rdx)\n ret");
-FUNCTION(select_set, "cmp %rdi, %rsi\n sete %al\n movzbl %al, %eax\n add %rax, " COUNTER(7)
-		     "\n ret");
+				   "incq (%rdx)\n ret");
+FUNCTION(kept_by_call,
+	 "lea " COUNTER(5) ", %rbx\n lea " COUNTER(6) ", %rcx\n call callee\n"
+						      "incq (%rbx)\n incq (%rcx)\n ret");
+FUNCTION(slot_written_in_part,
+	 "sub $24, %rsp\n lea " COUNTER(
+		 5) ", %rax\n mov %rax, 8(%rsp)\n"
+		    "movl $1, 12(%rsp)\n mov 8(%rsp), %rdx\n incq (%rdx)\n ret");
+FUNCTION(slot_changed, "sub $24, %rsp\n lea " COUNTER(
+			       5) ", %rax\n mov %rax, 8(%rsp)\n"
+				  "orq $8, 8(%rsp)\n mov 8(%rsp), %rdx\n incq (%rdx)\n ret");
+FUNCTION(slot_of_vector,
+	 "sub $40, %rsp\n lea " COUNTER(
+		 5) ", %rax\n mov %rax, 8(%rsp)\n"
+		    "vmovdqu %ymm0, (%rsp)\n mov 8(%rsp), %rdx\n incq (%rdx)\n ret");
+FUNCTION(select_set,
+	 "cmp %rdi, %rsi\n sete %al\n movzbl %al, %eax\n add %rax, " COUNTER(7) "\n ret");
 FUNCTION(select_carry, "cmp %rdi, %rsi\n adcq $0, " COUNTER(7) "\n cmp %rsi, %rdi\n"
-		       "sbbq $-1, " COUNTER(8) "\n ret");
+							       "sbbq $-1, " COUNTER(8) "\n ret");
 FUNCTION(select_masked, "and $1, %edi\n add %rdi, " COUNTER(7) "\n ret");
 FUNCTION(select_in_register, "xor %ecx, %ecx\n cmp %rdi, %rsi\n setl %cl\n movzbl %cl, %ecx\n"
 			     "add " COUNTER(7) ", %rcx\n mov %rcx, " COUNTER(7) "\n ret");
 FUNCTION(sum, "add %rdi, " COUNTER(9) "\n ret");
 FUNCTION(trips, "xor %eax, %eax\n1: add $1, %rax\n cmp %rdi, %rax\n jne 1b\n"
 		"add %rax, " COUNTER(10) "\n ret");
-FUNCTION(reduced, "mov " COUNTER(11) ", %rbx\n xor %ecx, %ecx\n1: lea 1(%rbx,%rcx), %rdx\n"
-		  "mov %rdx, " COUNTER(11) "\n inc %rcx\n cmp %rdi, %rcx\n jne 1b\n ret");
+FUNCTION(reduced,
+	 "mov " COUNTER(11) ", %rbx\n xor %ecx, %ecx\n1: lea 1(%rbx,%rcx), %rdx\n"
+			    "mov %rdx, " COUNTER(11) "\n inc %rcx\n cmp %rdi, %rcx\n jne 1b\n ret");
 FUNCTION(vector, "movups " COUNTER(12) ", %xmm0\n paddq %xmm1, %xmm0\n"
-		 "movups %xmm0, " COUNTER(12) "\n ret");
+				       "movups %xmm0, " COUNTER(12) "\n ret");
 FUNCTION(narrow, "incl " COUNTER(12) "\n movl $1, " COUNTER(13) "\n ret");
 FUNCTION(not_a_counter, "incq " BIAS "\n incq 4+" COUNTER(1) "\n incq -8+" COUNTER(0) "\n ret");
 FUNCTION(overflowing, "mov $0x7fffffffffffffff, %rax\n1: add $1, %rax\n cmp %rdi, %rax\n"
 		      "jne 1b\n add %rax, " COUNTER(10) "\n ret");
 FUNCTION(much, "mov " COUNTER(2) ", %rax\n .rept 3\n add $900000000, %rax\n .endr\n"
-	       "mov %rax, " COUNTER(2) "\n ret");
+				 "mov %rax, " COUNTER(2) "\n ret");
 FUNCTION(two_ways, "mov " COUNTER(2) ", %rax\n test %rdi, %rdi\n je 1f\n inc %rax\n"
-		   "1: mov %rax, " COUNTER(2) "\n ret");
-FUNCTION(profiled_call, "lea image + " NUMBER(RECORDS) " + 64(%rip), %rsi\n mov $3, %edx\n"
-			"call instrument_target\n mov %rbx, %rdi\n call *%rax\n call *%rcx\n ret");
+				     "1: mov %rax, " COUNTER(2) "\n ret");
+FUNCTION(
+	profiled_call,
+	"lea image + " NUMBER(
+		RECORDS) " + 64(%rip), %rsi\n mov $3, %edx\n"
+			 "call instrument_target\n mov %rbx, %rdi\n call *%rax\n call *%rcx\n ret");
 FUNCTION(after_noreturn, "lea " COUNTER(5) ", %rbx\n test %rdi, %rdi\n jne 1f\n"
-			 "xor %ebx, %ebx\n call never\n1: incq (%rbx)\n ret");
+					   "xor %ebx, %ebx\n call never\n1: incq (%rbx)\n ret");
 FUNCTION(callee, "ret");
 FUNCTION(never, "1: jmp 1b");
 FUNCTION(instrument_target, "ret");
@@ -88,28 +100,38 @@ FUNCTION(instrument_target, "ret");
 #define ADDRESS(label) ".quad " label " - image + " NUMBER(BASE) "\n"
 
 FUNCTION(relative, "lea relative_table(%rip), %rax\n movslq (%rax,%rdi,4), %rcx\n"
-		   "add %rax, %rcx\n jmp *%rcx\nr0: incq " COUNTER(0) "\n ret\n"
-		   "r1: incq " COUNTER(1) "\n ret\nr2: incq " COUNTER(2) "\n ret");
+		   "add %rax, %rcx\n jmp *%rcx\nr0: incq " COUNTER(
+			   0) "\n ret\n"
+			      "r1: incq " COUNTER(1) "\n ret\nr2: incq " COUNTER(2) "\n ret");
 FUNCTION(absolute, "lea absolute_table(%rip), %rax\n jmp *(%rax,%rdi,8)\n"
 		   "a0: incq " COUNTER(0) "\n ret\na1: incq " COUNTER(1) "\n ret");
 FUNCTION(far_base, "lea far_table(%rip), %rbx\n1: call callee\n cmp $1, %rax\n ja 2f\n"
 		   "movslq (%rbx,%rax,4), %rcx\n add %rbx, %rcx\n jmp *%rcx\n"
 		   "f0: incq " COUNTER(0) "\n jmp 1b\nf1: incq " COUNTER(1) "\n jmp 1b\n2: ret");
+FUNCTION(guarded, "lea guarded_table(%rip), %rbx\n cmp $1, %edi\n ja 2f\n"
+		  "movslq (%rbx,%rdi,4), %rcx\n add %rbx, %rcx\n jmp *%rcx\n"
+		  "g0: nop\n jmp 2f\ng1: nop\n nop\n2: ret");
+FUNCTION(guarded_by_another, "lea another_table(%rip), %rbx\n cmp $1, %edi\n test %rax, %rax\n"
+			     "ja 2f\n movslq (%rbx,%rdi,4), %rcx\n add %rbx, %rcx\n jmp *%rcx\n"
+			     "h0: nop\n jmp 2f\nh1: nop\n nop\n2: ret");
 /* The second table, which is behind the first, is found when the first has been read. */
 FUNCTION(nested, "lea nested_table(%rip), %rax\n movslq (%rax,%rdi,4), %rcx\n add %rax, %rcx\n"
 		 "jmp *%rcx\nn0: lea nested_table + 8(%rip), %rax\n"
 		 "movslq (%rax,%rsi,4), %rcx\n add %rax, %rcx\n jmp *%rcx\n"
 		 ".skip 12, 0x90\nn1: .skip 12, 0x90\nn2: .skip 12, 0x90\nn3: ret");
 
-asm(".pushsection .rodata.image0\n .org " NUMBER(CONSTANTS) "\n"
-    "relative_table: .long r0 - relative_table, r1 - relative_table, r2 - relative_table\n"
-    ".long r0 - relative_table + 1, 0x7fffffff\n .balign 8\n"
-    "absolute_table: " ADDRESS("a0") ADDRESS("a1") ADDRESS("a0") ADDRESS("r0")
-    "far_table: .long f0 - far_table, f1 - far_table, 0\n"
-    /* Entries of the second, taken as the first's, lead to instructions too: to n2 - 8 and so on. */
-    "nested_table: .long n0 - nested_table, n3 - nested_table\n"
-    ".long n1 - nested_table - 8, n2 - nested_table - 8, n3 - nested_table - 8\n"
-    ".org " NUMBER(DATA) "\n .quad 0\n .popsection");
+asm(".pushsection .rodata.image0\n .org " NUMBER(
+	CONSTANTS) "\n"
+		   "relative_table: .long r0 - relative_table, r1 - relative_table, r2 - relative_table\n"
+		   ".long r0 - relative_table + 1, 0x7fffffff\n .balign 8\n"
+		   "absolute_table: " ADDRESS("a0") ADDRESS("a1") ADDRESS("a0") ADDRESS(
+			   "r0") "far_table: .long f0 - far_table, f1 - far_table, 0\n"
+				 /* Entries of the second, taken as the first's, lead to instructions too: to n2 - 8 and so on. */
+				 "guarded_table: .long g0 - guarded_table, g1 - guarded_table, g1 - guarded_table + 1, 0\n"
+				 "another_table: .long h0 - another_table, h1 - another_table, h1 - another_table + 1, 0\n"
+				 "nested_table: .long n0 - nested_table, n3 - nested_table\n"
+				 ".long n1 - nested_table - 8, n2 - nested_table - 8, n3 - nested_table - 8\n"
+				 ".org " NUMBER(DATA) "\n .quad 0\n .popsection");
 
 static struct memory_segment segments[] = {
 	{ .vaddr = BASE, .size = CONSTANTS, .flags = PF_R | PF_X },
@@ -177,7 +199,10 @@ static const struct site_case site_cases[] = {
 	  { { 4, SITE_SUM, 0, 0 } } },
 	{ "address spilled over a call", CODE(spilled), 1, { { 5, SITE_ONE, 1, 1 } } },
 	{ "address pushed over a call", CODE(pushed), 1, { { 5, SITE_ONE, 1, 1 } } },
-	{ "registers that a call keeps, and not", CODE(kept_by_call), 1, { { 5, SITE_ONE, 1, 1 } } },
+	{ "registers that a call keeps, and not",
+	  CODE(kept_by_call),
+	  1,
+	  { { 5, SITE_ONE, 1, 1 } } },
 	{ "half of a slot overwritten", CODE(slot_written_in_part), 0, { { 0 } } },
 	{ "slot changed in memory", CODE(slot_changed), 0, { { 0 } } },
 	{ "slot overwritten by a vector", CODE(slot_of_vector), 0, { { 0 } } },
@@ -258,6 +283,12 @@ static void test_tables(void)
 	check(build(CODE(far_base)) && graph.nr_tables == 1 && table_is(0, "far", 2, 4) &&
 		      graph.nr_sites == 2,
 	      "the table's address is loaded before the loop");
+	check(build(CODE(guarded)) && graph.nr_tables == 1 && table_is(0, "guarded", 2, 4) &&
+		      graph.nr_blocks == 5,
+	      "the check before the jump ends a table");
+	check(build(CODE(guarded_by_another)) && graph.nr_tables == 1 &&
+		      table_is(0, "guarded by another", 3, 4),
+	      "a comparison before another one does not");
 	check(build(CODE(nested)) && graph.nr_tables == 2 && table_is(0, "outer", 2, 4) &&
 		      table_is(1, "inner", 3, 4) && graph.nr_blocks == 6,
 	      "a table behind a table ends it, and nothing else is cut by what it seemed to have");
