@@ -24,6 +24,8 @@ static const char usage[] =
 	"        --compress        llvm-extbinary: compress the sections\n"
 	"        --md5             llvm-extbinary: hashes instead of names\n"
 	"        --symbol-list     llvm-extbinary, gcc-afdo: with the list of all functions\n"
+	"        --normalize       llvm-sample, llvm-extbinary, gcc-afdo, arcs, json: scaled to a fixed\n"
+	"                          total, without build paths: equal workloads give equal files\n"
 	"        --pid <list>, --tid <list>, --comm <list>, --event <list>, --dso <list>\n"
 	"                          of branch stacks, only those of the processes, threads, names,\n"
 	"                          events or binaries listed\n"
@@ -96,10 +98,22 @@ static unsigned int formats_flags(const char *format)
 	return strcmp(format, "gcc-afdo") ? 0 : SWLBR_SAMPLE_SYMBOL_LIST;
 }
 
+/* The others' consumers take counts for executions, or are exact. */
+static bool can_normalize(const char *format)
+{
+	static const char *const names[] = { "llvm-sample", "llvm-extbinary", "gcc-afdo", "arcs",
+					     "json" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(names[i], format))
+			return true;
+	return false;
+}
+
 /* -1: go on; else the exit status. */
 static int parse_options(struct convert *convert, int argc, char **argv)
 {
-	enum { LIST_FORMATS = 256, COMPRESS, MD5, SYMBOL_LIST, FROM, JSON, FILTER };
+	enum { LIST_FORMATS = 256, COMPRESS, MD5, SYMBOL_LIST, NORMALIZE, FROM, JSON, FILTER };
 	static const struct option long_options[] = {
 		{ "input", required_argument, NULL, 'i' },
 		{ "format", required_argument, NULL, 'f' },
@@ -108,6 +122,7 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 		{ "compress", no_argument, NULL, COMPRESS },
 		{ "md5", no_argument, NULL, MD5 },
 		{ "symbol-list", no_argument, NULL, SYMBOL_LIST },
+		{ "normalize", no_argument, NULL, NORMALIZE },
 		{ "pid", required_argument, NULL, FILTER + CONVERT_FILTER_PID },
 		{ "tid", required_argument, NULL, FILTER + CONVERT_FILTER_TID },
 		{ "comm", required_argument, NULL, FILTER + CONVERT_FILTER_COMM },
@@ -162,6 +177,9 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 		case SYMBOL_LIST:
 			convert->sample_flags |= SWLBR_SAMPLE_SYMBOL_LIST;
 			break;
+		case NORMALIZE:
+			convert->normalize = true;
+			break;
 		case FILTER + CONVERT_FILTER_PID... FILTER + CONVERT_FILTER_DSO:
 			error = convert_filter_option(convert, option - FILTER, optarg);
 			if (error)
@@ -195,6 +213,9 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 		return cmd_usage_error("convert",
 				       "--compress and --md5 are for llvm-extbinary, --symbol-list "
 				       "for it and for gcc-afdo");
+	if (convert->normalize && !can_normalize(convert->format->name))
+		return cmd_usage_error("convert", "--normalize is for llvm-sample, llvm-extbinary, "
+						  "gcc-afdo, arcs and json");
 	if (!convert->output)
 		return cmd_usage_error("convert", "no output file given (-o)");
 	if (convert->json && !strcmp(convert->output, "-"))

@@ -53,7 +53,7 @@ struct convert {
 	const char *output;
 	char **arguments; /* BINARY... */
 	size_t nr_arguments;
-	bool verbose, quiet, json;
+	bool verbose, quiet, json, normalize;
 	unsigned int sample_flags;	 /* enum swlbr_sample_flags */
 	struct swlbr_elf_finder *finder; /* has the arguments */
 	struct swlbr_stacks *stacks;	 /* of formats from an edge profile */

@@ -19,18 +19,35 @@ static struct swlbr_error *write_profraw(struct convert *convert, const char *pa
 	return swlbr_profraws_write(&convert->set, path);
 }
 
+static struct swlbr_error *write_rows(const struct convert *convert,
+				      struct swlbr_edge_profile *edges, const char *path,
+				      struct swlbr_error *(*write)(struct swlbr_edge_profile *edges,
+								   const char *path))
+{
+	struct swlbr_edge_profile *normalized;
+	struct swlbr_error *error;
+
+	if (!convert->normalize)
+		return write(edges, path);
+	error = swlbr_edge_profile_create(&normalized);
+	if (!error)
+		error = swlbr_edge_profile_normalize(edges, normalized);
+	if (!error)
+		error = write(normalized, path);
+	swlbr_edge_profile_destroy(normalized);
+	return error;
+}
+
 static struct swlbr_error *write_arcs(struct convert *convert, struct swlbr_edge_profile *edges,
 				      const char *path)
 {
-	(void)convert;
-	return swlbr_arcs_write(edges, path);
+	return write_rows(convert, edges, path, swlbr_arcs_write);
 }
 
 static struct swlbr_error *write_json(struct convert *convert, struct swlbr_edge_profile *edges,
 				      const char *path)
 {
-	(void)convert;
-	return swlbr_json_write(edges, path);
+	return write_rows(convert, edges, path, swlbr_json_write);
 }
 
 static const struct convert_format formats[] = {

@@ -205,6 +205,8 @@ static struct swlbr_error *write_samples(struct convert *convert, struct swlbr_e
 		samples.sources[i].weight = weights[i];
 	if (!error)
 		error = add_binaries(&samples);
+	if (!error && convert->normalize)
+		swlbr_sample_profile_normalize(samples.profile);
 	if (!error)
 		error = write(convert, samples.profile, path);
 	if (!error && !convert->quiet)

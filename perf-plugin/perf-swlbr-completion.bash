@@ -56,7 +56,7 @@ _perf_swlbr_words()
 			-- "$current")) ;;
 	convert:-*)
 		COMPREPLY=($(compgen -W "-i --input -f --format -o --output --list-formats --compress
-			--md5 --symbol-list --pid --tid --comm --event --time --dso --json -q --quiet
+			--md5 --symbol-list --normalize --pid --tid --comm --event --time --dso --json -q --quiet
 			-v --verbose --help" -- "$current")) ;;
 	merge:-*)
 		COMPREPLY=($(compgen -W "-o --output --weight -q --quiet --help" -- "$current")) ;;

@@ -68,6 +68,17 @@ struct swlbr_error *swlbr_edge_profile_add(struct swlbr_edge_profile *profile,
 struct swlbr_error *swlbr_edge_profile_merge(struct swlbr_edge_profile *profile,
 					     struct swlbr_edge_profile *other, uint64_t weight);
 
+/** What the taken branches of a normalized profile add up to, and the totals of its functions. */
+#define SWLBR_NORMALIZED_TOTAL 1000000000
+
+/**
+ * Add @profile to the empty @normalized such that equal workloads give equal text: scaled so that the
+ * taken branches (or, without any, the ranges) come to SWLBR_NORMALIZED_TOTAL but for rounding, a
+ * count above 0 staying above 0; and without the folders of binaries that have no build-id.
+ */
+struct swlbr_error *swlbr_edge_profile_normalize(struct swlbr_edge_profile *profile,
+						 struct swlbr_edge_profile *normalized);
+
 size_t swlbr_edge_profile_nr_binaries(const struct swlbr_edge_profile *profile);
 /** Valid until the next swlbr_edge_profile_binary(). */
 const struct swlbr_edge_binary *swlbr_edge_profile_get_binary(

@@ -56,6 +56,12 @@ struct swlbr_error *swlbr_sample_profile_merge(struct swlbr_sample_profile *prof
 					       const struct swlbr_sample_profile *other,
 					       uint64_t weight);
 
+/**
+ * Scale all counts so that the totals of the functions come to SWLBR_NORMALIZED_TOTAL but for
+ * rounding; a count above 0 stays above 0.
+ */
+void swlbr_sample_profile_normalize(struct swlbr_sample_profile *profile);
+
 /** Functions at the top level, and the sum of their totals. */
 size_t swlbr_sample_profile_functions(const struct swlbr_sample_profile *profile,
 				      uint64_t *total_ret);
