@@ -19,8 +19,8 @@ static unsigned __int128 sum_of(const struct swlbr_edge *edges, size_t nr,
 /* What ran at all stays above 0: that is another thing to a compiler than what did not. */
 static uint64_t scaled(uint64_t count, unsigned __int128 sum)
 {
-	unsigned __int128 value = ((unsigned __int128)count * SWLBR_NORMALIZED_TOTAL + sum / 2) /
-				  sum;
+	unsigned __int128 value =
+		((unsigned __int128)count * SWLBR_NORMALIZED_TOTAL + sum / 2) / sum;
 
 	if (value > UINT64_MAX)
 		return UINT64_MAX;

@@ -4,8 +4,8 @@
 
 static void scale(uint64_t *count, unsigned __int128 sum)
 {
-	unsigned __int128 value = ((unsigned __int128)*count * SWLBR_NORMALIZED_TOTAL + sum / 2) /
-				  sum;
+	unsigned __int128 value =
+		((unsigned __int128)*count * SWLBR_NORMALIZED_TOTAL + sum / 2) / sum;
 
 	if (value > UINT64_MAX)
 		*count = UINT64_MAX;
