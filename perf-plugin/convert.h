@@ -11,6 +11,7 @@
 #include <swlbr/elf_finder.h>
 #include <swlbr/perfdata.h>
 #include <swlbr/profraw.h>
+#include <swlbr/walk.h>
 
 /* A file that the recording says was mapped. */
 struct convert_mapping {
@@ -46,7 +47,8 @@ enum convert_from { CONVERT_FROM_BEST, CONVERT_FROM_ARCS, CONVERT_FROM_STACKS };
 
 struct convert {
 	enum convert_from from;
-	size_t nr_arc_files; /* inputs whose swlbr:arc were used */
+	size_t nr_arc_files;	       /* inputs whose swlbr:arc were used */
+	struct swlbr_flow_share share; /* of branches that are known by counters */
 	char **inputs;
 	size_t nr_inputs;
 	const struct convert_format *format;
@@ -112,9 +114,12 @@ struct swlbr_error *convert_perfdata(struct convert *convert, const char *path);
 /* Add the branch stacks of the perf.data at @path to convert->stacks. */
 struct swlbr_error *convert_perfdata_edges(struct convert *convert, const char *path);
 
-/* Add the rows of swlbr:arc of the perf.data at @path to @edges; @found_ret: there were some. */
-struct swlbr_error *convert_arcs(struct swlbr_edge_profile *edges, const char *path,
-				 bool *found_ret);
+/*
+ * Add the rows of swlbr:arc of the perf.data at @path to @edges, and what is exact of them to
+ * convert->share; @found_ret: there were some.
+ */
+struct swlbr_error *convert_arcs(struct convert *convert, struct swlbr_edge_profile *edges,
+				 const char *path, bool *found_ret);
 
 /* Add what the counters of convert->set say of branches to @edges; the set is empty then. */
 struct swlbr_error *convert_flow(struct convert *convert, struct swlbr_edge_profile *edges);

@@ -18,6 +18,7 @@ struct arc_binary {
 
 struct arc_reader {
 	struct swlbr_edge_profile *edges;
+	struct swlbr_flow_share *share;
 	const char *path;
 	struct arc_binary *binaries;
 	size_t nr_binaries;
@@ -107,6 +108,8 @@ static struct swlbr_error *add_arc(struct arc_reader *reader, const struct swlbr
 	edge.to_binary = edge.from_binary;
 	switch (record->arc.kind) {
 	case SWLBR_ARC_BRANCH:
+		reader->share->branches += edge.nr;
+		reader->share->exact += record->arc.exact ? edge.nr : 0;
 		break;
 	case SWLBR_ARC_RANGE:
 		edge.kind = SWLBR_EDGE_RANGE;
@@ -157,11 +160,11 @@ static bool has_arcs(const struct swlbr_perfdata *file)
 	return false;
 }
 
-struct swlbr_error *convert_arcs(struct swlbr_edge_profile *edges, const char *path,
-				 bool *found_ret)
+struct swlbr_error *convert_arcs(struct convert *convert, struct swlbr_edge_profile *edges,
+				 const char *path, bool *found_ret)
 {
 	static const struct swlbr_edge_binary outside = { .path = "[outside]" };
-	struct arc_reader reader = { .edges = edges, .path = path };
+	struct arc_reader reader = { .edges = edges, .share = &convert->share, .path = path };
 	struct swlbr_perfdata *file;
 	struct swlbr_error *error;
 

@@ -63,7 +63,7 @@ static struct swlbr_error *add_perfdata(struct convert *convert, struct swlbr_ed
 
 	if (convert->from == CONVERT_FROM_ARCS ||
 	    (convert->from == CONVERT_FROM_BEST && !is_filtered(&convert->filter)))
-		error = convert_arcs(edges, path, &found);
+		error = convert_arcs(convert, edges, path, &found);
 	if (error || found) {
 		convert->nr_arc_files += found;
 		return error;

@@ -22,7 +22,7 @@ static struct swlbr_error *solve(const struct swlbr_branch_map *map, const uint6
 	return error;
 }
 
-static struct swlbr_error *add_map(struct swlbr_edge_profile *edges,
+static struct swlbr_error *add_map(struct swlbr_edge_profile *edges, struct swlbr_flow_share *share,
 				   const struct swlbr_branch_map *map,
 				   const struct swlbr_profraw *profile, const char *path)
 {
@@ -37,7 +37,7 @@ static struct swlbr_error *add_map(struct swlbr_edge_profile *edges,
 	error = solve(map, counters, &result);
 	if (error)
 		return error;
-	error = swlbr_flow_edges(map, &result, path, edges);
+	error = swlbr_flow_edges(map, &result, path, edges, share);
 	if (!error && swlbr_flow_disagrees(&result))
 		cmd_warn(
 			"%s: the counters disagree by %.1f %% of what ran: lost updates of threads, or calls that did not return",
@@ -46,8 +46,7 @@ static struct swlbr_error *add_map(struct swlbr_edge_profile *edges,
 	return error;
 }
 
-static struct swlbr_error *add_profile(const struct convert *convert,
-				       struct swlbr_edge_profile *edges,
+static struct swlbr_error *add_profile(struct convert *convert, struct swlbr_edge_profile *edges,
 				       const struct swlbr_profraw *profile)
 {
 	struct swlbr_edge_binary binary = { 0 };
@@ -64,7 +63,7 @@ static struct swlbr_error *add_profile(const struct convert *convert,
 	if (!error)
 		error = swlbr_branch_map_load(elf, counters, &map);
 	if (!error)
-		error = add_map(edges, map, profile, swlbr_elf_path(elf));
+		error = add_map(edges, &convert->share, map, profile, swlbr_elf_path(elf));
 	swlbr_branch_map_destroy(map);
 	swlbr_counters_destroy(counters);
 	swlbr_elf_close(elf);

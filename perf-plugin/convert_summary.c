@@ -97,6 +97,11 @@ static void print_text(const struct convert *convert, const struct totals *total
 		(unsigned long long)totals->range_count, totals->binaries,
 		totals->binaries == 1 ? "y" : "ies", convert->nr_inputs,
 		convert->nr_inputs == 1 ? "" : "s");
+	if (convert->share.branches)
+		fprintf(stderr,
+			"[   known by counters: %llu executions of branches, %.1f %% exactly, the rest inferred ]\n",
+			(unsigned long long)convert->share.branches,
+			percent(convert->share.exact, convert->share.branches));
 	if (!stats->files)
 		return;
 	fprintf(stderr,
@@ -175,6 +180,8 @@ static void print_json(const struct convert *convert, const struct totals *total
 	put_number("unfinished_inputs", stats->unfinished_files);
 	put_number("branches", totals->branches);
 	put_number("branch_executions", totals->branch_count);
+	put_number("branches_of_counters", convert->share.branches);
+	put_number("branches_exact", convert->share.exact);
 	put_number("ranges", totals->ranges);
 	put_number("range_executions", totals->range_count);
 	put_number("samples", stats->samples);

@@ -259,6 +259,7 @@ struct swlbr_error *swlbr_flow_arcs(
 
 struct edge_sink {
 	struct swlbr_edge_profile *edges;
+	struct swlbr_flow_share *share;
 	uint32_t binary, outside;
 };
 
@@ -275,16 +276,21 @@ static struct swlbr_error *add_edge(void *context, const struct swlbr_flow_arc *
 		.nr = arc->nr,
 	};
 
+	if (arc->kind == SWLBR_EDGE_BRANCH && !arc->from_outside) {
+		sink->share->branches += arc->nr;
+		sink->share->exact += arc->exact ? arc->nr : 0;
+	}
 	return swlbr_edge_profile_add(sink->edges, &edge);
 }
 
 struct swlbr_error *swlbr_flow_edges(const struct swlbr_branch_map *map,
 				     const struct swlbr_flow_result *flow, const char *path,
-				     struct swlbr_edge_profile *edges)
+				     struct swlbr_edge_profile *edges,
+				     struct swlbr_flow_share *share)
 {
 	struct swlbr_edge_binary binary = { .build_id = map->build_id, .path = path };
 	struct swlbr_edge_binary outside = { .path = "[outside]" };
-	struct edge_sink sink = { .edges = edges };
+	struct edge_sink sink = { .edges = edges, .share = share };
 	struct swlbr_error *error;
 
 	error = swlbr_edge_profile_binary(edges, &binary, &sink.binary);

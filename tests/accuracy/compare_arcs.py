@@ -2,128 +2,109 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """How far an estimated edge profile is from the truth.
 
-usage: compare_arcs.py TRUTH ESTIMATE BINARY [--worst N]
+usage: compare_arcs.py TRUTH ESTIMATE BINARY [--worst N] [--inside]
 
 Both are arcs files. Compared inside functions with counters (those that the branch map says are
 instrumented), by ELF virtual address:
-  edge overlap   sum of min(t/T, x/X) over taken jumps
-  edge error     sum |x - t| / sum t, not normalised
+  edge overlap   sum of min(t/T, x/X) over taken jumps, conditional, direct, indirect and tail calls
+  edge error     sum |x - t| / sum t over them, not normalised
   block error    the same over instructions
+  with calls     overlap and error over all taken branches: calls and returns too
+--inside leaves out jumps to another function's begin: callgrind takes them for calls.
+--worst N tells the functions and the jumps that cost most.
+$SWLBR is the perf-swlbr to ask for the branch map.
 """
+import argparse
+import os
 import re
 import subprocess
-import sys
 from bisect import bisect_right
 from collections import defaultdict
 
-
-def read(path):
-    jumps, ranges = defaultdict(int), []
-    with open(path) as file:
-        next(file)
-        for line in file:
-            kind, binary, start, end, count = line.split("\t")[:5]
-            if ":" in end or not binary[0] in "0123456789abcdef":
-                continue
-            if kind == "branch":
-                jumps[int(start, 16), int(end, 16)] += int(count)
-            else:
-                ranges.append((int(start, 16), int(end, 16), int(count)))
-    return jumps, ranges
+import arcs
 
 
-def instructions(binary):
-    """-> sorted addresses, their mnemonics"""
-    out = subprocess.run(["llvm-objdump-19", "-d", "--no-show-raw-insn", binary],
-                         capture_output=True, text=True, check=True).stdout
-    code = {}
-    for line in out.splitlines():
-        match = re.match(r"\s*([0-9a-f]+):\s+(\S+)", line)
-        if match:
-            code[int(match.group(1), 16)] = match.group(2)
-    return sorted(code), code
+class Functions:
+    """The instrumented functions of a binary."""
+
+    def __init__(self, binary):
+        out = subprocess.run([os.environ.get("SWLBR", "perf-swlbr"), "map", "--dump", binary],
+                             capture_output=True, text=True, check=True).stdout
+        found = re.finditer(r"^0x([0-9a-f]+)-0x([0-9a-f]+) (\S+):(.*)", out, re.M)
+        self.spans = sorted((int(row[1], 16), int(row[2], 16), row[3]) for row in found
+                            if "no increments" not in row[4])
+        self.starts = [span[0] for span in self.spans]
+        self.begins = set(self.starts)
+
+    def name(self, address):
+        """None outside of them."""
+        at = bisect_right(self.starts, address) - 1
+        return self.spans[at][2] if at >= 0 and address < self.spans[at][1] else None
 
 
-def functions(swlbr, binary):
-    """-> sorted (start, end, name) of the instrumented functions"""
-    out = subprocess.run([swlbr, "map", "--dump", binary], capture_output=True, text=True,
-                         check=True).stdout
-    found = []
-    for line in out.splitlines():
-        match = re.match(r"0x([0-9a-f]+)-0x([0-9a-f]+) (\S+):(.*)", line)
-        if match and "no increments" not in match.group(4):
-            found.append((int(match.group(1), 16), int(match.group(2), 16), match.group(3)))
-    return sorted(found)
+def choose(branches, functions, wanted):
+    return {edge: count for edge, count in branches.items()
+            if wanted(edge) and functions.name(edge[0]) and functions.name(edge[1])}
 
 
-def spread(ranges, addresses):
-    """Executions of each instruction."""
-    change = defaultdict(int)
-    for start, end, count in ranges:
-        change[start] += count
-        change[addresses[bisect_right(addresses, end)] if end < addresses[-1] else 1 << 63] -= count
-    runs, now = {}, 0
-    for address in addresses:
-        now += change.get(address, 0)
-        if now:
-            runs[address] = now
-    return runs
-
-
-def main():
-    arguments = sys.argv[1:]
-    worst = 0
-    if "--worst" in arguments:
-        at = arguments.index("--worst")
-        worst = int(arguments[at + 1])
-        del arguments[at:at + 2]
-    truth_path, estimate_path, binary = arguments
-    swlbr = __import__("os").environ.get("SWLBR", "perf-swlbr")
-    addresses, code = instructions(binary)
-    spans = functions(swlbr, binary)
-    starts = [span[0] for span in spans]
-    begins = set(starts)
-
-    def function_of(address):
-        at = bisect_right(starts, address) - 1
-        return spans[at][2] if at >= 0 and address < spans[at][1] else None
-
-    def is_jump(edge):
-        """Callgrind takes a jump to another function's begin for a call: those are left out."""
-        source, target = function_of(edge[0]), function_of(edge[1])
-        return (code.get(edge[0], "").startswith("j") and source and target and
-                (source == target or edge[1] not in begins))
-
-    truth, truth_ranges = read(truth_path)
-    estimate, estimate_ranges = read(estimate_path)
-    truth = {edge: count for edge, count in truth.items() if is_jump(edge)}
-    estimate = {edge: count for edge, count in estimate.items() if is_jump(edge)}
+def errors(truth, estimate):
+    """-> overlap and error, in percent, and the differences."""
     total_t, total_x = sum(truth.values()), sum(estimate.values())
+    if not total_t or not total_x:
+        raise SystemExit("nothing to compare: no counts in functions with counters")
     overlap = sum(min(truth[edge] / total_t, estimate[edge] / total_x)
                   for edge in truth if edge in estimate)
     differences = {edge: estimate.get(edge, 0) - truth.get(edge, 0)
                    for edge in set(truth) | set(estimate)}
-    error = sum(map(abs, differences.values())) / total_t
-    truth_runs = spread(truth_ranges, addresses)
-    estimate_runs = spread(estimate_ranges, addresses)
-    runs = {address: estimate_runs.get(address, 0) - truth_runs.get(address, 0)
-            for address in set(truth_runs) | set(estimate_runs) if function_of(address)}
-    total_runs = sum(count for address, count in truth_runs.items() if function_of(address))
-    block_error = sum(map(abs, runs.values())) / total_runs
-    print(f"taken {total_t} instructions {total_runs} edge-overlap {100 * overlap:.2f} % "
-          f"edge-error {100 * error:.2f} % block-error {100 * block_error:.2f} %")
-    if worst:
-        by_function = defaultdict(lambda: [0, 0])
-        for edge, difference in differences.items():
-            by_function[function_of(edge[0])][0] += abs(difference)
-        for address, difference in runs.items():
-            by_function[function_of(address)][1] += abs(difference)
-        for name, (edges, insns) in sorted(by_function.items(), key=lambda item: -item[1][0])[:worst]:
-            print(f"  {name}: edge error {100 * edges / total_t:.3f} % "
-                  f"block error {100 * insns / total_runs:.3f} %")
-        for edge, difference in sorted(differences.items(), key=lambda item: -abs(item[1]))[:worst]:
-            print(f"  {edge[0]:#x} -> {edge[1]:#x} ({function_of(edge[0])}): "
-                  f"truth {truth.get(edge, 0)}, estimate {estimate.get(edge, 0)}")
+    return 100 * overlap, 100 * sum(map(abs, differences.values())) / total_t, differences
+
+
+def print_worst(nr, functions, truth, estimate, edges, blocks, total_runs):
+    total = sum(truth.values())
+    by_function = defaultdict(lambda: [0, 0])
+    for edge, difference in edges.items():
+        by_function[functions.name(edge[0])][0] += abs(difference)
+    for address, difference in blocks.items():
+        by_function[functions.name(address)][1] += abs(difference)
+    for name, (edge, block) in sorted(by_function.items(), key=lambda item: -item[1][0])[:nr]:
+        print(f"  {name}: edge error {100 * edge / total:.3f} % "
+              f"block error {100 * block / total_runs:.3f} %")
+    for edge, difference in sorted(edges.items(), key=lambda item: -abs(item[1]))[:nr]:
+        print(f"  {edge[0]:#x} -> {edge[1]:#x} ({functions.name(edge[0])}): "
+              f"truth {truth.get(edge, 0)}, estimate {estimate.get(edge, 0)}, {difference:+}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("truth")
+    parser.add_argument("estimate")
+    parser.add_argument("binary")
+    parser.add_argument("--worst", type=int, default=0)
+    parser.add_argument("--inside", action="store_true")
+    options = parser.parse_args()
+    addresses, code = arcs.instructions(options.binary)
+    functions, name = Functions(options.binary), arcs.build_id(options.binary)
+
+    def is_jump(edge):
+        return (code.get(edge[0], "").startswith("j") and
+                not (options.inside and edge[1] in functions.begins and
+                     functions.name(edge[0]) != functions.name(edge[1])))
+
+    truth, truth_ranges = arcs.read(options.truth, name)
+    estimate, estimate_ranges = arcs.read(options.estimate, name)
+    all_overlap, all_error, _ = errors(choose(truth, functions, lambda edge: True),
+                                       choose(estimate, functions, lambda edge: True))
+    truth, estimate = choose(truth, functions, is_jump), choose(estimate, functions, is_jump)
+    overlap, error, edges = errors(truth, estimate)
+    truth_runs, estimate_runs = (
+        {address: count for address, count in arcs.executions(ranges, addresses).items()
+         if functions.name(address)} for ranges in (truth_ranges, estimate_ranges))
+    _, block_error, blocks = errors(truth_runs, estimate_runs)
+    print(f"taken {sum(truth.values())} instructions {sum(truth_runs.values())} "
+          f"edge-overlap {overlap:.2f} % edge-error {error:.2f} % "
+          f"block-error {block_error:.2f} % "
+          f"with-calls-overlap {all_overlap:.2f} % with-calls-error {all_error:.2f} %")
+    print_worst(options.worst, functions, truth, estimate, edges, blocks, sum(truth_runs.values()))
 
 
 main()

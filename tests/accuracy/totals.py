@@ -2,34 +2,27 @@
 """Instructions executed and branches taken in a binary, by the exact counts of an arcs file.
 
 usage: totals.py ARCS BINARY
-Instruction boundaries come from objdump. Prints "N instructions, N taken branches".
+Prints "N instructions, N taken branches".
 """
-import bisect
-import re
-import subprocess
 import sys
+
+import arcs
 
 
 def main():
-    arcs, binary = sys.argv[1:]
-    notes = subprocess.run(["readelf", "-n", binary], capture_output=True, text=True, check=True)
-    build_id = re.search(r"Build ID: (\S+)", notes.stdout)[1]
-    code = subprocess.run(["objdump", "-d", "--no-show-raw-insn", binary], capture_output=True,
-                          text=True, check=True)
-    addresses = [int(row[1], 16) for row in re.finditer(r"^ +([0-9a-f]+):", code.stdout, re.M)]
-    instructions = taken = 0
-    with open(arcs) as file:
+    path, binary = sys.argv[1:]
+    name = arcs.build_id(binary)
+    taken = 0
+    with open(path) as file:
         next(file)
         for line in file:
-            kind, name, start, end, nr = line.split("\t")[:5]
-            if name != build_id:
-                continue
-            if kind == "branch":
+            # Branches out of the binary are its own, too.
+            kind, owner, _, _, nr = line.split("\t")[:5]
+            if kind == "branch" and owner == name:
                 taken += int(nr)
-            else:
-                instructions += int(nr) * (bisect.bisect_right(addresses, int(end, 16)) -
-                                           bisect.bisect_left(addresses, int(start, 16)))
-    print(f"{instructions} instructions, {taken} taken branches")
+    _, ranges = arcs.read(path, name)
+    addresses, _ = arcs.instructions(binary)
+    print(f"{sum(arcs.executions(ranges, addresses).values())} instructions, {taken} taken branches")
 
 
 main()

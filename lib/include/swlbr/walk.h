@@ -24,10 +24,19 @@ struct swlbr_error *swlbr_flow_arcs(
 	const struct swlbr_branch_map *map, const struct swlbr_flow_result *flow,
 	struct swlbr_error *(*add)(void *context, const struct swlbr_flow_arc *arc), void *context);
 
-/** Add the arcs of @flow to @edges, of the map's binary; @path is a hint where that is. */
+/** Executions of taken branches: all, and those whose counts are not a guess. */
+struct swlbr_flow_share {
+	uint64_t branches, exact;
+};
+
+/**
+ * Add the arcs of @flow to @edges, of the map's binary; @path is a hint where that is. What is
+ * exact of them is added to @share.
+ */
 struct swlbr_error *swlbr_flow_edges(const struct swlbr_branch_map *map,
 				     const struct swlbr_flow_result *flow, const char *path,
-				     struct swlbr_edge_profile *edges);
+				     struct swlbr_edge_profile *edges,
+				     struct swlbr_flow_share *share);
 
 /** A taken branch of a walk, in ELF virtual addresses; 0 is an end in code without counters. */
 struct swlbr_walk_branch {

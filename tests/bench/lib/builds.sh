@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Sourced after programs.sh: profiles of each kind of a program's training run, the builds that clang-19
+# makes of them, and what those execute. All in the current folder.
+
+# What every build has, so that they differ by the profile alone.
+build_flags="-g1 -fdebug-info-for-profiling -Wl,--build-id"
+
+# workload NAME VARIANT FLAGS: builds used/VARIANT/NAME
+workload()
+{
+	mkdir -p used/src
+	[ -e "used/src/$1" ] || "$root/scripts/workloads.sh" --source "$1" || return 1
+	ln -sfn "$WORKLOADS/src/$1" "used/src/$1"
+	rm -f "used/$2/$1.recipe" # a profile of the same name may have changed
+	"$root/scripts/workloads.sh" --dir "$PWD/used" --variant "$2" --cflags "$build_flags $3" "$1" \
+		>log 2>&1 || { tail -5 log >&2; return 1; }
+}
+
+# profile_counters NAME: NAME.prof and NAME.profdata, of one recording of the program's counters
+profile_counters()
+{
+	"$root/scripts/workloads.sh" --variant inplace --cflags "$("$swlbr" cflags)" "$1" >log 2>&1 ||
+		{ tail -5 log >&2; return 1; }
+	run_program train "$1" "$WORKLOADS/inplace/$1" "$swlbr" record -q -o "$1.data" -- >/dev/null &&
+		"$swlbr" convert -q -i "$1.data" -f llvm-sample -o "$1.prof" &&
+		"$swlbr" convert -q -i "$1.data" -f llvm-profdata -o "$1.profdata"
+}
+
+# profile_emulated NAME: NAME.emulated.prof, of an LBR emulated on the plain build
+profile_emulated()
+{
+	run_program train "$1" "used/plain/$1" "$swlbr" record -q --emulate -c 1009 \
+		-o "$1.emulated.data" -- >/dev/null &&
+		"$swlbr" convert -q -i "$1.emulated.data" -f llvm-sample -o "$1.emulated.prof"
+}
+
+text_size() { size -A "$1" | awk '$1 == ".text" { print $2 }'; }
+
+# builds_of NAME: makes the builds of one program and prints a line for each of them:
+# BUILD instructions taken-branches .text-bytes, separated by tabs
+builds_of()
+{
+	local name=$1 variant label flags
+
+	workload "$name" plain "" && profile_counters "$name" && profile_emulated "$name" || return 1
+	while IFS='	' read -r variant label flags; do
+		[ "$variant" = plain ] || workload "$name" "$variant" "$flags" || return 1
+		totals measure "$name" "used/$variant/$name" >total || return 1
+		awk -v label="$label" -v text="$(text_size "used/$variant/$name")" \
+			'{ printf "%s\t%d\t%d\t%d\n", label, $1, $3, text }' total
+	done <<-BUILDS
+	plain	plain -O2
+	sample	sample profile of counters	-fprofile-sample-use=$PWD/$name.prof
+	profi	the same, with profi	-fprofile-sample-use=$PWD/$name.prof -mllvm -sample-profile-use-profi
+	instr	.profdata of counters	-fprofile-use=$PWD/$name.profdata
+	emulated	sample profile of emulated LBR	-fprofile-sample-use=$PWD/$name.emulated.prof
+	BUILDS
+}
+
+# print_builds TITLE: the lines of builds_of as a table, relative to the first
+print_builds()
+{
+	awk -F'\t' -v title="$1" '
+		NR == 1 {
+			printf "%-32s %19s %19s %17s\n", title, "instructions", "taken branches", ".text"
+			for (i = 2; i <= 4; i++) plain[i] = $i
+		}
+		{ printf "%-32s %9.1f M %7.3f %9.2f M %7.3f %6.0f KB %7.3f\n", $1, $2 / 1e6, $2 / plain[2],
+		  $3 / 1e6, $3 / plain[3], $4 / 1e3, $4 / plain[4] }'
+}
