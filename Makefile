@@ -2,7 +2,7 @@
 #
 #   make demo              on a fresh Debian 12: sets up, builds, shows the main job
 #   make check             sets up, builds, tests
-#   make all bench fuzz man format-check install clean
+#   make all bench bench-accuracy fuzz man format-check install clean
 #
 #   prefix= DESTDIR=       where install puts things (/usr/local)
 #   O=                     build folder (build)
@@ -81,8 +81,8 @@ LIBRARIES := $(O)/libswlbr.a $(O)/libswlbr.so $(O)/$(SONAME)
 # What unit tests may link besides the library: everything of the program but its main().
 PROGRAM_PARTS := $(O)/perf-swlbr.a
 
-.PHONY: all programs demo check bench fuzz install install-man clean man docs format format-check \
-	unit-tests run-demo run-check run-bench run-fuzz FORCE
+.PHONY: all programs demo check bench bench-accuracy fuzz install install-man clean man docs format \
+	format-check unit-tests run-demo run-check run-bench run-bench-accuracy run-fuzz FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -92,8 +92,8 @@ unit-tests: $(UNIT_TESTS)
 
 # These begin on a machine that may have no compiler yet.
 demo: setup = demo
-check bench fuzz: setup = check
-demo check bench fuzz:
+check bench bench-accuracy fuzz: setup = check
+demo check bench bench-accuracy fuzz:
 	@scripts/setup.sh --build-dir $(O) $(setup)
 	@+$(MAKE) --no-print-directory run-$@
 
@@ -115,6 +115,10 @@ run-check:
 run-bench:
 	@+$(MAKE) --no-print-directory -s $(JOBS) all
 	@BUILD=$(abspath $(O)) BUILD_ASAN=$(abspath $(O)/asan) tests/run.sh --bench $(TESTS)
+
+run-bench-accuracy:
+	@+$(MAKE) --no-print-directory -s $(JOBS) all
+	@BUILD=$(abspath $(O)) tests/accuracy/accuracy.sh
 
 # Each fuzzer for FUZZ_SECONDS, from the seeds in tests/fuzz/corpus/NAME where there are some.
 FUZZ_SECONDS ?= 30

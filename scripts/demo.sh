@@ -1,55 +1,57 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The main job on lua, as far as it exists: build with our flags, record, look at the file with
-# perf, turn it into a profile, and build lua with that. Called by `make demo`.
+# The main job on lua: build with our flags, record, look at the branches with perf as it is, turn the
+# recording into profiles, and see what clang makes of them. Called by `make demo`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+root=$PWD
 export BUILD=${BUILD:-$PWD/build}
 export WORKLOADS=${WORKLOADS:-$BUILD/workloads}
 export PATH=$BUILD:$PATH LC_ALL=C.UTF-8
-out=$BUILD/demo
-script=tests/e2e/lib/bench.lua
-mkdir -p "$out"
+swlbr=$BUILD/perf-swlbr
+. tests/bench/lib/programs.sh
+. tests/bench/lib/builds.sh
+mkdir -p "$BUILD/demo"
+cd "$BUILD/demo"
+make_inputs lua
+rm -f ./*.out
 
-step() { printf '\n\033[1m$ %s\033[0m\n' "$*"; }
-
+say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 # Shows a command, then runs it.
 try()
 {
-	step "$*"
+	printf '$ %s\n' "${*/$WORKLOADS\/inplace\//./}"
 	"$@"
 }
+# Lines of a report, without blanks at their ends and perf's remarks.
+lines() { sed 's/ *$//; /^#/d; /^$/d' | { sed "$1q"; cat >/dev/null; }; }
 
-first() { sed "$1q" && cat >/dev/null; }
+say "1. lua, from its Debian source package, built so that counters tell of branches:"
+echo '$ clang-19 -O2 $(perf swlbr cflags) …'
+perf swlbr cflags | fold -s -w 90 | sed 's/^/    /'
+"$root/scripts/workloads.sh" --variant inplace --cflags "$(perf swlbr cflags)" lua >log 2>&1 ||
+	{ tail -5 log; exit 1; }
 
-step 'clang-19 -O2 $(perf swlbr cflags) …    # lua, from its Debian source package'
-flags=$(perf swlbr cflags)
-echo "$flags"
-scripts/workloads.sh --variant plain lua >"$out/log" 2>&1
-scripts/workloads.sh --variant inplace --cflags "$flags" lua >>"$out/log" 2>&1
+say "2. The counters are read from outside while lua runs, and become branch stacks:"
+try perf swlbr record -o lua.data -- "$WORKLOADS/inplace/lua" train.lua 26
 
-try perf swlbr record -o "$out/perf.data" -- "$WORKLOADS/inplace/lua" "$script" 28
-step "perf evlist -i $out/perf.data"
-perf evlist -i "$out/perf.data" 2>/dev/null
-step "perf script -i $out/perf.data | head -3"
-perf script -i "$out/perf.data" 2>/dev/null | cut -c1-150 | first 3
-try perf swlbr convert -i "$out/perf.data" -f llvm-profdata -o "$out/lua.profdata"
-step "llvm-profdata-19 show --topn=5 $out/lua.profdata"
-llvm-profdata-19 show --topn=5 "$out/lua.profdata"
+say "3. Unpatched perf shows the branches that were taken most:"
+echo '$ perf report -i lua.data -b --sort symbol_from,symbol_to'
+perf report -i lua.data -b --stdio --sort symbol_from,symbol_to 2>/dev/null | lines 6
+echo '$ perf script -i lua.data -F ip,brstack'
+perf script -i lua.data -F ip,brstack 2>/dev/null | cut -c1-100 | lines 2
 
-step "clang-19 -O2 -fprofile-use=lua.profdata …"
-rm -rf "$WORKLOADS/demo"
-scripts/workloads.sh --variant demo --cflags "-fprofile-use=$out/lua.profdata" lua >>"$out/log" 2>&1
-measure()
-{
-	valgrind --tool=callgrind --callgrind-out-file=/dev/null "$1" "$script" 22 2>&1 >/dev/null |
-		awk '/Collected/ { print $NF }'
-}
-plain=$(measure "$WORKLOADS/plain/lua")
-profiled=$(measure "$WORKLOADS/demo/lua")
-awk -v plain="$plain" -v profiled="$profiled" 'BEGIN {
-	printf "%-28s %15s\n", "lua, size 22", "instructions"
-	printf "%-28s %15d\n", "plain -O2", plain
-	printf "%-28s %15d  %.1f %%\n", "with the profile", profiled, 100 * profiled / plain
-}'
+say "4. Profiles for compilers of the same recording: a sample profile, and an exact indexed one:"
+try perf swlbr convert -i lua.data -f llvm-sample -o lua.prof
+try perf swlbr convert -i lua.data -f llvm-profdata -o lua.profdata
+
+say "5. For comparison, an LBR emulated on the plain build (no counters in it):"
+workload lua plain ""
+echo '$ perf swlbr record --emulate -c 1009 -- plain/lua …; perf swlbr convert -f llvm-sample …'
+profile_emulated lua 2>/dev/null
+
+say "6. lua built with each profile, on another script than the one recorded, counted exactly:"
+builds_of lua | print_builds "lua"
+echo
+echo "The second number of a column is relative to plain. All files are in $BUILD/demo."

@@ -19,7 +19,8 @@ programs=${PROGRAMS:-lua bzip2 zstd sqlite3}
 # shellcheck disable=SC2086
 make_inputs $programs
 for name in $programs; do
-	builds_of "$name" >"$name.builds" || { echo "FAIL builds: $name"; exit 1; }
+	profile_counters "$name" && profile_emulated "$name" &&
+		builds_of "$name" >"$name.builds" || { echo "FAIL builds: $name"; exit 1; }
 	print_builds "$name" <"$name.builds"
 	awk -F'\t' 'NR == 1 { for (i = 2; i <= 4; i++) plain[i] = $i }
 		{ printf "%s\t%.9f\t%.9f\t%.9f\n", $1, $2 / plain[2], $3 / plain[3], $4 / plain[4] }' \

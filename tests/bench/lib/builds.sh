@@ -29,6 +29,7 @@ profile_counters()
 # profile_emulated NAME: NAME.emulated.prof, of an LBR emulated on the plain build
 profile_emulated()
 {
+	workload "$1" plain "" || return 1
 	run_program train "$1" "used/plain/$1" "$swlbr" record -q --emulate -c 1009 \
 		-o "$1.emulated.data" -- >/dev/null &&
 		"$swlbr" convert -q -i "$1.emulated.data" -f llvm-sample -o "$1.emulated.prof"
@@ -36,15 +37,14 @@ profile_emulated()
 
 text_size() { size -A "$1" | awk '$1 == ".text" { print $2 }'; }
 
-# builds_of NAME: makes the builds of one program and prints a line for each of them:
-# BUILD instructions taken-branches .text-bytes, separated by tabs
+# builds_of NAME: makes the builds of one program, of the profiles that are there, and prints a line for
+# each of them: BUILD instructions taken-branches .text-bytes, separated by tabs
 builds_of()
 {
 	local name=$1 variant label flags
 
-	workload "$name" plain "" && profile_counters "$name" && profile_emulated "$name" || return 1
 	while IFS='	' read -r variant label flags; do
-		[ "$variant" = plain ] || workload "$name" "$variant" "$flags" || return 1
+		workload "$name" "$variant" "$flags" || return 1
 		totals measure "$name" "used/$variant/$name" >total || return 1
 		awk -v label="$label" -v text="$(text_size "used/$variant/$name")" \
 			'{ printf "%s\t%d\t%d\t%d\n", label, $1, $3, text }' total
