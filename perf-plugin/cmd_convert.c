@@ -30,6 +30,10 @@ static const char usage[] =
 	"                          of branch stacks, only those of the processes, threads, names,\n"
 	"                          events or binaries listed\n"
 	"        --time <from>,<to>  only those between these times, in seconds\n"
+	"        --prefer <side>   of counters and branch stacks side by side: what both saw is of sw,\n"
+	"                          hw, or the sum (default: see the manual)\n"
+	"        --weight <file>=<n>\n"
+	"                          count what is in the input <file> n times; may be repeated\n"
 	"        --from <what>        of a recording of counters: arcs, the exact totals (default), or\n"
 	"                             stacks, the samples\n"
 	"        --json            the summary in JSON, on standard output\n"
@@ -110,10 +114,61 @@ static bool can_normalize(const char *format)
 	return false;
 }
 
+static bool parse_prefer(struct convert *convert, const char *text)
+{
+	static const struct {
+		const char *name;
+		enum convert_prefer prefer;
+	} sides[] = { { "sum", CONVERT_PREFER_SUM },
+		      { "sw", CONVERT_PREFER_SW },
+		      { "hw", CONVERT_PREFER_HW } };
+
+	for (size_t i = 0; i < sizeof(sides) / sizeof(sides[0]); i++) {
+		if (strcmp(sides[i].name, text))
+			continue;
+		convert->prefer = sides[i].prefer;
+		return true;
+	}
+	return false;
+}
+
+/* What --weight and --prefer say; -1: it is fine, else the exit status. */
+static int check_sides(const struct convert *convert)
+{
+	const char *unused =
+		cmd_unused_weight(&convert->weights, convert->inputs, convert->nr_inputs);
+
+	if (unused)
+		return cmd_usage_error("convert",
+				       "--weight %s: no FILE=N, N above 0, of one of the inputs",
+				       unused);
+	for (size_t i = 0; i < convert->nr_inputs; i++)
+		if (cmd_weight_of(&convert->weights, convert->inputs[i]) > SWLBR_MAX_STACK_WEIGHT)
+			return cmd_usage_error("convert", "--weight of %s: at most %d",
+					       convert->inputs[i], SWLBR_MAX_STACK_WEIGHT);
+	if (convert->format->write_counters && (convert->weights.nr || convert->prefer))
+		return cmd_usage_error("convert",
+				       "--prefer and --weight are not for %s: it holds the "
+				       "counters as they are",
+				       convert->format->name);
+	return -1;
+}
+
 /* -1: go on; else the exit status. */
 static int parse_options(struct convert *convert, int argc, char **argv)
 {
-	enum { LIST_FORMATS = 256, COMPRESS, MD5, SYMBOL_LIST, NORMALIZE, FROM, JSON, FILTER };
+	enum {
+		LIST_FORMATS = 256,
+		COMPRESS,
+		MD5,
+		SYMBOL_LIST,
+		NORMALIZE,
+		PREFER,
+		WEIGHT,
+		FROM,
+		JSON,
+		FILTER
+	};
 	static const struct option long_options[] = {
 		{ "input", required_argument, NULL, 'i' },
 		{ "format", required_argument, NULL, 'f' },
@@ -123,6 +178,8 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 		{ "md5", no_argument, NULL, MD5 },
 		{ "symbol-list", no_argument, NULL, SYMBOL_LIST },
 		{ "normalize", no_argument, NULL, NORMALIZE },
+		{ "prefer", required_argument, NULL, PREFER },
+		{ "weight", required_argument, NULL, WEIGHT },
 		{ "pid", required_argument, NULL, FILTER + CONVERT_FILTER_PID },
 		{ "tid", required_argument, NULL, FILTER + CONVERT_FILTER_TID },
 		{ "comm", required_argument, NULL, FILTER + CONVERT_FILTER_COMM },
@@ -177,6 +234,15 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 		case SYMBOL_LIST:
 			convert->sample_flags |= SWLBR_SAMPLE_SYMBOL_LIST;
 			break;
+		case PREFER:
+			if (!parse_prefer(convert, optarg))
+				return cmd_usage_error("convert", "--prefer %s: sw, hw or sum",
+						       optarg);
+			break;
+		case WEIGHT:
+			if (!cmd_add_weight(&convert->weights, optarg))
+				return cmd_fail(swlbr_error_no_memory());
+			break;
 		case NORMALIZE:
 			convert->normalize = true;
 			break;
@@ -222,7 +288,7 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 		return cmd_usage_error("convert", "both --json and -o - want standard output");
 	if (!convert->nr_inputs && !add_input(convert, "perf.data", strlen("perf.data")))
 		return cmd_fail(swlbr_error_no_memory());
-	return -1;
+	return check_sides(convert);
 }
 
 /* A binary that is not there would otherwise be missed only when it is needed. */
@@ -265,6 +331,7 @@ void convert_end(struct convert *convert)
 	for (size_t i = 0; i < convert->nr_inputs; i++)
 		free(convert->inputs[i]);
 	free(convert->inputs);
+	free(convert->weights.texts);
 }
 
 int cmd_convert(int argc, char **argv)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* perf swlbr merge: the sum of profiles of one kind. */
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,8 +31,7 @@ static const char usage[] =
 enum kind { KIND_NONE, KIND_ARCS, KIND_SAMPLES };
 
 struct merge {
-	char **weights; /* FILE=N */
-	size_t nr_weights;
+	struct cmd_weights weights;
 	const char *output;
 	char **inputs;
 	size_t nr_inputs;
@@ -46,32 +44,6 @@ struct merge {
 static const char *kind_name(enum kind kind)
 {
 	return kind == KIND_ARCS ? "an arcs file" : "a sample profile";
-}
-
-/* The file that FILE=N is about, and N; false if it is not of that form. */
-static bool split_weight(const char *text, size_t *size_ret, uint64_t *weight_ret)
-{
-	const char *equals = strrchr(text, '=');
-	char *end;
-
-	if (!equals || equals == text || !equals[1] || equals[1] == '-')
-		return false;
-	errno = 0;
-	*weight_ret = strtoull(equals + 1, &end, 10);
-	*size_ret = (size_t)(equals - text);
-	return !errno && !*end && *weight_ret;
-}
-
-static uint64_t weight_of(const struct merge *merge, const char *path)
-{
-	uint64_t weight;
-	size_t size;
-
-	for (size_t i = 0; i < merge->nr_weights; i++)
-		if (split_weight(merge->weights[i], &size, &weight) && strlen(path) == size &&
-		    !strncmp(path, merge->weights[i], size))
-			return weight;
-	return 1;
 }
 
 static struct swlbr_error *find_kind(const char *path, enum kind *ret)
@@ -132,8 +104,8 @@ static struct swlbr_error *add_file(struct merge *merge, const char *path)
 					  kind_name(kind), merge->inputs[0],
 					  kind_name(merge->kind));
 	merge->kind = kind;
-	return kind == KIND_ARCS ? add_arcs(merge, path, weight_of(merge, path))
-				 : add_samples(merge, path, weight_of(merge, path));
+	return kind == KIND_ARCS ? add_arcs(merge, path, cmd_weight_of(&merge->weights, path))
+				 : add_samples(merge, path, cmd_weight_of(&merge->weights, path));
 }
 
 static struct swlbr_error *run(struct merge *merge)
@@ -154,36 +126,6 @@ static struct swlbr_error *run(struct merge *merge)
 	swlbr_edge_profile_destroy(merge->edges);
 	swlbr_sample_profile_destroy(merge->samples);
 	return error;
-}
-
-static bool add_weight(struct merge *merge, char *text)
-{
-	char **grown = reallocarray(merge->weights, merge->nr_weights + 1, sizeof(*grown));
-
-	if (!grown)
-		return false;
-	merge->weights = grown;
-	grown[merge->nr_weights++] = text;
-	return true;
-}
-
-/* Every weight must be of a file that is there: a misspelt name would go unnoticed. */
-static const char *unused_weight(const struct merge *merge)
-{
-	for (size_t i = 0; i < merge->nr_weights; i++) {
-		bool used = false;
-		uint64_t weight;
-		size_t size;
-
-		if (!split_weight(merge->weights[i], &size, &weight))
-			return merge->weights[i];
-		for (size_t j = 0; j < merge->nr_inputs; j++)
-			used |= strlen(merge->inputs[j]) == size &&
-				!strncmp(merge->inputs[j], merge->weights[i], size);
-		if (!used)
-			return merge->weights[i];
-	}
-	return NULL;
 }
 
 /* -1: go on; else the exit status. */
@@ -208,7 +150,7 @@ static int parse_options(struct merge *merge, int argc, char **argv)
 			merge->output = optarg;
 			break;
 		case WEIGHT:
-			if (!add_weight(merge, optarg))
+			if (!cmd_add_weight(&merge->weights, optarg))
 				return cmd_fail(swlbr_error_no_memory());
 			break;
 		case 'q':
@@ -230,7 +172,7 @@ static int parse_options(struct merge *merge, int argc, char **argv)
 		return cmd_usage_error("merge", "no output file given (-o)");
 	if (!merge->nr_inputs)
 		return cmd_usage_error("merge", "no files given");
-	unused = unused_weight(merge);
+	unused = cmd_unused_weight(&merge->weights, merge->inputs, merge->nr_inputs);
 	if (unused)
 		return cmd_usage_error(
 			"merge", "--weight %s: no FILE=N, N above 0, of one of the files", unused);
@@ -247,6 +189,6 @@ int cmd_merge(int argc, char **argv)
 
 		status = error ? cmd_fail(error) : 0;
 	}
-	free(merge.weights);
+	free(merge.weights.texts);
 	return status;
 }

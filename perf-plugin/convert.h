@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <swlbr/branch_stacks.h>
+#include <swlbr/combine.h>
 #include <swlbr/counters.h>
 #include <swlbr/edge_profile.h>
 #include <swlbr/elf.h>
@@ -12,6 +13,8 @@
 #include <swlbr/perfdata.h>
 #include <swlbr/profraw.h>
 #include <swlbr/walk.h>
+
+#include "cmd.h"
 
 /* A file that the recording says was mapped. */
 struct convert_mapping {
@@ -45,7 +48,19 @@ struct convert_format {
 /* What of a recording of counters is used. */
 enum convert_from { CONVERT_FROM_BEST, CONVERT_FROM_ARCS, CONVERT_FROM_STACKS };
 
+/* Of counters and branch stacks. */
+enum convert_prefer {
+	CONVERT_PREFER_DEFAULT,
+	CONVERT_PREFER_SUM,
+	CONVERT_PREFER_SW,
+	CONVERT_PREFER_HW
+};
+
 struct convert {
+	enum convert_prefer prefer;
+	struct cmd_weights weights;
+	bool has_rows; /* some input has counts that nobody knows the period of */
+	struct swlbr_combination combination;
 	enum convert_from from;
 	size_t nr_arc_files;	       /* inputs whose swlbr:arc were used */
 	struct swlbr_flow_share share; /* of branches that are known by counters */
@@ -120,6 +135,12 @@ struct swlbr_error *convert_perfdata_edges(struct convert *convert, const char *
  */
 struct swlbr_error *convert_arcs(struct convert *convert, struct swlbr_edge_profile *edges,
 				 const char *path, bool *found_ret);
+
+/* The sources of @edges side by side into the empty @combined, as the options want them. */
+struct swlbr_error *convert_combine(struct convert *convert, struct swlbr_edge_profile *edges,
+				    struct swlbr_edge_profile *combined);
+/* A line of what came from where, if there were two sides. */
+void convert_combine_summary(const struct convert *convert);
 
 /* Add what the counters of convert->set say of branches to @edges; the set is empty then. */
 struct swlbr_error *convert_flow(struct convert *convert, struct swlbr_edge_profile *edges);

@@ -113,8 +113,10 @@ static struct swlbr_error *add_file(struct convert *convert, struct swlbr_edge_p
 	error = swlbr_arcs_probe(path, &is_arcs);
 	if (error)
 		return error;
-	if (is_arcs)
+	if (is_arcs) {
+		convert->has_rows = true;
 		return swlbr_arcs_read(edges, path);
+	}
 	error = swlbr_perfdata_probe(path, &is_perfdata);
 	if (!error && is_perfdata)
 		return add_perfdata(convert, edges, path);
@@ -126,6 +128,7 @@ static struct swlbr_error *add_file(struct convert *convert, struct swlbr_edge_p
 		error = swlbr_edge_text_probe(path, &text);
 	if (error)
 		return error;
+	convert->has_rows = true;
 	if (text == SWLBR_TEXT_SCRIPT)
 		return swlbr_stacks_read_script(convert->stacks, path);
 	if (text != SWLBR_TEXT_NONE)
@@ -133,6 +136,38 @@ static struct swlbr_error *add_file(struct convert *convert, struct swlbr_edge_p
 	return swlbr_error_create(SWLBR_ERROR_FORMAT,
 				  "%s: neither a perf.data nor an edge profile (at offset 0)",
 				  path);
+}
+
+/*
+ * The file's counts times its weight. Stacks are weighted as they are counted; what an input adds
+ * of rows and counters goes through profiles of its own.
+ */
+static struct swlbr_error *add_weighted(struct convert *convert, struct swlbr_edge_profile *edges,
+					const char *path)
+{
+	uint64_t weight = cmd_weight_of(&convert->weights, path);
+	struct swlbr_profraws others = convert->set;
+	struct swlbr_edge_profile *one = NULL;
+	struct swlbr_error *error;
+
+	if (weight == 1)
+		return add_file(convert, edges, path);
+	convert->set = (struct swlbr_profraws){ 0 };
+	error = swlbr_edge_profile_create(&one);
+	if (!error)
+		error = swlbr_stacks_set_weight(convert->stacks, (unsigned int)weight);
+	if (!error)
+		error = add_file(convert, one, path);
+	if (!error)
+		error = swlbr_stacks_set_weight(convert->stacks, 1);
+	if (!error)
+		error = convert_flow(convert, one);
+	if (!error)
+		error = swlbr_edge_profile_merge(edges, one, weight);
+	swlbr_edge_profile_destroy(one);
+	swlbr_profraws_clear(&convert->set);
+	convert->set = others;
+	return error;
 }
 
 /* An empty profile would be worse than none: a compiler takes it and says nothing. */
@@ -152,13 +187,19 @@ static struct swlbr_error *check_not_empty(const struct convert *convert,
 struct swlbr_error *convert_write_edges(struct convert *convert, struct swlbr_edge_profile *edges)
 {
 	struct swlbr_error *error = swlbr_stacks_finish(convert->stacks, convert->finder, edges);
+	struct swlbr_edge_profile *combined = NULL;
 
 	if (error)
 		return error;
 	error = check_not_empty(convert, edges);
 	if (!error)
-		error = convert->format->write_edges(convert, edges, convert->output);
-	convert_edges_summary(convert, edges, error);
+		error = swlbr_edge_profile_create(&combined);
+	if (!error)
+		error = convert_combine(convert, edges, combined);
+	if (!error)
+		error = convert->format->write_edges(convert, combined, convert->output);
+	convert_edges_summary(convert, combined ? combined : edges, error);
+	swlbr_edge_profile_destroy(combined);
 	return error;
 }
 
@@ -171,7 +212,7 @@ struct swlbr_error *convert_run_edges(struct convert *convert)
 	if (!error)
 		error = swlbr_stacks_create(&convert->filter, &convert->stacks);
 	for (size_t i = 0; !error && i < convert->nr_inputs; i++)
-		error = add_file(convert, edges, convert->inputs[i]);
+		error = add_weighted(convert, edges, convert->inputs[i]);
 	if (!error)
 		error = convert_flow(convert, edges);
 	if (!error)

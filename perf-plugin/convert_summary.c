@@ -102,6 +102,7 @@ static void print_text(const struct convert *convert, const struct totals *total
 			"[   known by counters: %llu executions of branches, %.1f %% exactly, the rest inferred ]\n",
 			(unsigned long long)convert->share.branches,
 			percent(convert->share.exact, convert->share.branches));
+	convert_combine_summary(convert);
 	if (!stats->files)
 		return;
 	fprintf(stderr,
@@ -156,6 +157,17 @@ static void put_binaries(const struct convert *convert)
 	printf("%s],\n", *separator ? "\n  " : "");
 }
 
+static void put_combination(const struct swlbr_combination *result)
+{
+	if (!result->both)
+		return;
+	put_number("branches_seen_by_both", result->shared);
+	put_number("executions_seen_by_both", result->from_both);
+	put_number("executions_seen_by_counters_alone", result->from_sw);
+	put_number("executions_seen_by_stacks_alone", result->from_hw);
+	put_number("ranges_left_out", result->ranges_left_out);
+}
+
 static void put_finding(void *context, const char *key, const char *text)
 {
 	const char **separator = context;
@@ -192,6 +204,7 @@ static void print_json(const struct convert *convert, const struct totals *total
 	put_number("call_stacks", stats->call_stacks);
 	put_number("entries", stats->entries);
 	put_number("entries_counted", stats->branches_kept);
+	put_combination(&convert->combination);
 	put_number("lost", stats->lost);
 	put_number("throttled", stats->throttled);
 	printf("  \"dropped\": {");

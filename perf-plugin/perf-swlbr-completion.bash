@@ -32,6 +32,9 @@ _perf_swlbr_words()
 		COMPREPLY=($(compgen -W "$(perf-swlbr convert --list-formats 2>/dev/null |
 			awk '{ print $1 }')" -- "$current"))
 		return ;;
+	convert:--prefer)
+		COMPREPLY=($(compgen -W "sw hw sum" -- "$current"))
+		return ;;
 	convert:--from)
 		COMPREPLY=($(compgen -W "arcs stacks" -- "$current"))
 		return ;;
@@ -59,7 +62,7 @@ _perf_swlbr_words()
 			-- "$current")) ;;
 	convert:-*)
 		COMPREPLY=($(compgen -W "-i --input -f --format -o --output --list-formats --compress
-			--md5 --symbol-list --normalize --pid --tid --comm --event --time --dso --from --json -q --quiet
+			--md5 --symbol-list --normalize --prefer --weight --pid --tid --comm --event --time --dso --from --json -q --quiet
 			-v --verbose --help" -- "$current")) ;;
 	merge:-*)
 		COMPREPLY=($(compgen -W "-o --output --weight -q --quiet --help" -- "$current")) ;;

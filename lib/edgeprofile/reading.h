@@ -8,7 +8,7 @@
 /** What to do with the samples of an event. */
 struct event_use {
 	enum swlbr_source source;
-	bool wanted, call_stack, with_ranges;
+	bool wanted, call_stack, with_ranges, counts_taken;
 };
 
 /** A perf.data whose stacks are being read. */

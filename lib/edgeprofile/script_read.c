@@ -85,7 +85,7 @@ static const char *parse_entry(const char *text, struct swlbr_branch *branch)
 
 static struct swlbr_error *add_stack(struct script *script, const char *text)
 {
-	static const struct event_use event = { SWLBR_SOURCE_HW, true, false, true };
+	static const struct event_use event = { SWLBR_SOURCE_HW, true, false, true, false };
 	struct swlbr_record record = { .sample.stack = script->stack };
 	struct swlbr_error *error = NULL;
 

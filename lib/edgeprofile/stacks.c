@@ -37,6 +37,7 @@ struct swlbr_error *swlbr_stacks_create(const struct swlbr_stacks_filter *filter
 		return swlbr_error_no_memory();
 	if (filter)
 		stacks->filter = *filter;
+	stacks->weight = 1;
 	if (!stacks->filter.time_end)
 		stacks->filter.time_end = UINT64_MAX;
 	*ret = stacks;
@@ -57,6 +58,14 @@ void swlbr_stacks_destroy(struct swlbr_stacks *stacks)
 	stacks_free_binaries(stacks);
 	free(stacks->spills);
 	free(stacks);
+}
+
+struct swlbr_error *swlbr_stacks_set_weight(struct swlbr_stacks *stacks, unsigned int weight)
+{
+	struct swlbr_error *error = stacks_add_counts(stacks);
+
+	stacks->weight = weight;
+	return error;
 }
 
 const struct swlbr_stacks_stats *swlbr_stacks_get_stats(const struct swlbr_stacks *stacks)

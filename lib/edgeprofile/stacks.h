@@ -74,6 +74,7 @@ struct swlbr_stacks {
 	struct swlbr_stacks_stats stats;
 	/* Of the file being read, which may have to be read anew; and of those before. */
 	struct stacks_counts counts[SWLBR_SOURCES], total[SWLBR_SOURCES];
+	unsigned int weight; /* of counts */
 	struct stacks_spill *spills;
 	size_t nr_spills;
 	struct stacks_binary *binaries;

@@ -35,6 +35,14 @@ enum swlbr_source reading_source_of(const char *name)
 	return strncmp(name, "swlbr/emulated", 14) ? SWLBR_SOURCE_SW : SWLBR_SOURCE_EMU;
 }
 
+/* Does an event of that name count taken branches? Ours do, and Intel's and AMD's that are made for it. */
+static bool counts_taken(const char *name)
+{
+	return name && (reading_source_of(name) != SWLBR_SOURCE_HW ||
+			strcasestr(name, "br_inst_retired.near_taken") ||
+			strcasestr(name, "ex_ret_brn_tkn"));
+}
+
 struct swlbr_error *reading_find_events(struct reading *reading)
 {
 	struct swlbr_perfdata_event event;
@@ -49,6 +57,7 @@ struct swlbr_error *reading_find_events(struct reading *reading)
 	for (size_t i = 0; swlbr_perfdata_event(reading->file, i, &event); i++)
 		reading->events[i] = (struct event_use){
 			.source = reading_source_of(event.name),
+			.counts_taken = counts_taken(event.name),
 			.wanted = wants_event(&reading->stacks->filter, event.name),
 			.call_stack = event.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK,
 			.with_ranges = !event.branch_sample_type ||
@@ -153,6 +162,20 @@ struct swlbr_error *reading_add_stack(struct reading *reading, const struct swlb
 	return stacks_count(stacks, event->source, event->with_ranges, nr);
 }
 
+static void count_taken(struct swlbr_stacks *stacks, const struct swlbr_record *record,
+			const struct event_use *event)
+{
+	struct swlbr_stacks_stats *stats = &stacks->stats;
+	uint64_t nr = record->sample.nr * stacks->weight;
+
+	if (event->counts_taken && record->sample.period) {
+		stats->taken[event->source] += record->sample.period * stacks->weight;
+		stats->taken_entries[event->source] += nr;
+	} else {
+		stats->other_entries[event->source] += nr;
+	}
+}
+
 struct swlbr_error *reading_add_sample(struct reading *reading, const struct swlbr_record *record)
 {
 	struct swlbr_stacks_stats *stats = &reading->stacks->stats;
@@ -180,5 +203,6 @@ struct swlbr_error *reading_add_sample(struct reading *reading, const struct swl
 		stats->call_stacks++;
 		return NULL;
 	}
+	count_taken(reading->stacks, record, &reading->events[record->sample.event]);
 	return reading_add_stack(reading, record, &reading->events[record->sample.event], time);
 }

@@ -382,17 +382,20 @@ struct swlbr_error *stacks_add_counts(struct swlbr_stacks *stacks)
 		struct stacks_counts *counts = &stacks->counts[source];
 		struct stacks_counts *total = &stacks->total[source];
 
-		if (!total->branches.nr && !total->ranges.nr) {
+		if (stacks->weight == 1 && !total->branches.nr && !total->ranges.nr) {
 			struct stacks_counts empty = *total;
 
 			*total = *counts;
 			*counts = empty;
 			continue;
 		}
-		if (counts->branches.nr)
-			error = merge_branches(stacks, source, &counts->branches);
-		if (!error && counts->ranges.nr)
-			error = merge_ranges(stacks, source, &counts->ranges);
+		/* Added so often: counts are of 32 bits, and spill as they grow. */
+		for (unsigned int i = 0; !error && i < stacks->weight; i++) {
+			if (counts->branches.nr)
+				error = merge_branches(stacks, source, &counts->branches);
+			if (!error && counts->ranges.nr)
+				error = merge_ranges(stacks, source, &counts->ranges);
+		}
 	}
 	stacks_clear_counts(stacks);
 	return error;

@@ -55,9 +55,15 @@ struct swlbr_stacks_stats {
 	uint64_t ranges_kept;
 	uint64_t kernel_unmapped; /* of the unmapped entries, those with an end in the kernel */
 	uint64_t drops[SWLBR_DROPS];
-	uint64_t lost;	     /* records or samples that the kernel lost */
-	uint64_t throttled;  /* times that the kernel stopped an event */
-	uint64_t arcs;	     /* swlbr:arc rows */
+	uint64_t lost;	    /* records or samples that the kernel lost */
+	uint64_t throttled; /* times that the kernel stopped an event */
+	uint64_t arcs;	    /* swlbr:arc rows */
+	/*
+	 * Where an event counts taken branches and samples tell their period: the taken branches
+	 * that the samples of a source stand for, and the entries in their stacks. And the entries
+	 * of stacks that stand for an unknown number.
+	 */
+	uint64_t taken[SWLBR_SOURCES], taken_entries[SWLBR_SOURCES], other_entries[SWLBR_SOURCES];
 	unsigned int traces; /* bit n: a hardware trace of type n (SWLBR_TRACE_*) is there */
 	uint64_t files;
 	uint64_t damaged_files;	   /* of these, those that could be read only in part */
@@ -155,6 +161,10 @@ struct swlbr_error *swlbr_stacks_add(struct swlbr_stacks *stacks, enum swlbr_sou
 struct swlbr_error *swlbr_stacks_finish(struct swlbr_stacks *stacks,
 					const struct swlbr_elf_finder *finder,
 					struct swlbr_edge_profile *profile);
+
+/** Count the stacks that are read from now on @weight times, from 1 to SWLBR_MAX_STACK_WEIGHT. */
+struct swlbr_error *swlbr_stacks_set_weight(struct swlbr_stacks *stacks, unsigned int weight);
+#define SWLBR_MAX_STACK_WEIGHT 1000
 
 /** Changes with every call; numbers of the profile are there after swlbr_stacks_finish(). */
 const struct swlbr_stacks_stats *swlbr_stacks_get_stats(const struct swlbr_stacks *stacks);

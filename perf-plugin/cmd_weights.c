@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* --weight FILE=N */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+
+/* The file that FILE=N is about, and N; false if it is not of that form. */
+static bool split_weight(const char *text, size_t *size_ret, uint64_t *weight_ret)
+{
+	const char *equals = strrchr(text, '=');
+	char *end;
+
+	if (!equals || equals == text || !equals[1] || equals[1] == '-')
+		return false;
+	errno = 0;
+	*weight_ret = strtoull(equals + 1, &end, 10);
+	*size_ret = (size_t)(equals - text);
+	return !errno && !*end && *weight_ret;
+}
+
+bool cmd_add_weight(struct cmd_weights *weights, char *text)
+{
+	char **grown = reallocarray(weights->texts, weights->nr + 1, sizeof(*grown));
+
+	if (!grown)
+		return false;
+	weights->texts = grown;
+	grown[weights->nr++] = text;
+	return true;
+}
+
+uint64_t cmd_weight_of(const struct cmd_weights *weights, const char *path)
+{
+	uint64_t weight;
+	size_t size;
+
+	for (size_t i = 0; i < weights->nr; i++)
+		if (split_weight(weights->texts[i], &size, &weight) && strlen(path) == size &&
+		    !strncmp(path, weights->texts[i], size))
+			return weight;
+	return 1;
+}
+
+/* A misspelt name would go unnoticed. */
+const char *cmd_unused_weight(const struct cmd_weights *weights, char *const *files, size_t nr)
+{
+	for (size_t i = 0; i < weights->nr; i++) {
+		bool used = false;
+		uint64_t weight;
+		size_t size;
+
+		if (!split_weight(weights->texts[i], &size, &weight))
+			return weights->texts[i];
+		for (size_t j = 0; j < nr; j++)
+			used |= strlen(files[j]) == size &&
+				!strncmp(files[j], weights->texts[i], size);
+		if (!used)
+			return weights->texts[i];
+	}
+	return NULL;
+}
