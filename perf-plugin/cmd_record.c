@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "pmu/user/event_parse.h"
 #include "pmu/user/recorder.h"
 #include "record_emulate.h"
 
@@ -23,6 +24,9 @@ static const char usage[] =
 	"\n"
 	"    -o, --output <file>   output file name (default: perf.data)\n"
 	"    -p, --pid <pid>       record the running process(es) until Ctrl-C or their end\n"
+	"    -e, --event <event>[,<event>...]\n"
+	"                          also record these events of the kernel, with branch stacks where\n"
+	"                          the machine has them: cycles:u, cpu-clock, rNNN, <pmu>/<terms>/\n"
 	"    -F, --freq <n>        snapshots per second while the program runs (default: 99)\n"
 	"    -c, --count <n>       taken branches per branch stack (default: with --emulate 10007,\n"
 	"                          else such that there are about 20000 stacks)\n"
@@ -55,6 +59,7 @@ static const char usage[] =
 struct record {
 	struct recorder_options options;
 	struct record_emulate emulate;
+	struct event_list events;
 	pid_t *pids;
 	bool output_given, frequency_given, quiet, verbose;
 };
@@ -99,6 +104,25 @@ static void show_flow(const struct recorder_summary *summary)
 		summary->blocks > 0 ? 100 * summary->moved / summary->blocks : 0.0);
 }
 
+static void tell(const char *line)
+{
+	if (progress_shown)
+		fputs("\r\033[K", stderr);
+	cmd_warn("%s", line);
+}
+
+static void warn_of_lost(const struct recorder_event *event)
+{
+	if (event->lost)
+		cmd_warn(
+			"%s: %llu records were lost, the kernel's buffers were full; sample it less often, as in %s",
+			event->name, (unsigned long long)event->lost, "cycles/freq=1000/u");
+	if (event->throttled)
+		cmd_warn(
+			"%s: throttled %llu times, it comes more often than kernel.perf_event_max_sample_rate",
+			event->name, (unsigned long long)event->throttled);
+}
+
 static void show_summary(const struct record *record, const struct recorder_summary *summary)
 {
 	for (size_t i = 0; i < summary->nr_notes; i++)
@@ -106,6 +130,8 @@ static void show_summary(const struct record *record, const struct recorder_summ
 	if (summary->lost > summary->nr_notes)
 		cmd_warn("%llu more such losses",
 			 (unsigned long long)(summary->lost - summary->nr_notes));
+	for (size_t i = 0; i < summary->nr_events; i++)
+		warn_of_lost(&summary->events[i]);
 	if (record->quiet)
 		return;
 	fprintf(stderr,
@@ -114,6 +140,10 @@ static void show_summary(const struct record *record, const struct recorder_summ
 		(unsigned long long)summary->processes, (unsigned long long)summary->images,
 		(unsigned long long)summary->binaries, (unsigned long long)summary->executions,
 		summary->lost ? ", some lost" : "", (unsigned long long)summary->stacks);
+	for (size_t i = 0; i < summary->nr_events; i++)
+		fprintf(stderr, "[ %s: %llu samples%s ]\n", summary->events[i].name,
+			(unsigned long long)summary->events[i].samples,
+			summary->events[i].lost ? ", some lost" : "");
 	if (record->verbose) {
 		show_flow(summary);
 		show_cost(summary);
@@ -155,11 +185,24 @@ static bool parse_frequency(struct record *record, const char *text)
 }
 
 /* 0: go on; else the exit status plus 1. */
+static int parse_events(struct record *record, const char *text)
+{
+	struct swlbr_error *error = event_list_parse(&record->events, text);
+	int status = 0;
+
+	if (error)
+		status = 1 + cmd_usage_error("record", "-e %s", error->message);
+	swlbr_error_destroy(error);
+	return status;
+}
+
+/* 0: go on; else the exit status plus 1. */
 static int parse_options(struct record *record, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "output", required_argument, NULL, 'o' },
 		{ "pid", required_argument, NULL, 'p' },
+		{ "event", required_argument, NULL, 'e' },
 		{ "freq", required_argument, NULL, 'F' },
 		{ "emulate", optional_argument, NULL, RECORD_OPTION_EMULATE },
 		{ "count", required_argument, NULL, 'c' },
@@ -175,7 +218,7 @@ static int parse_options(struct record *record, int argc, char **argv)
 	int option, status;
 
 	optind = 0;
-	while ((option = getopt_long(argc, argv, "+o:p:F:c:j:qvh", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "+o:p:e:F:c:j:qvh", options, NULL)) != -1) {
 		switch (option) {
 		case 'o':
 			record->options.output = optarg;
@@ -186,6 +229,11 @@ static int parse_options(struct record *record, int argc, char **argv)
 				return 1 + cmd_usage_error("record",
 							   "-p %s: not a list of process ids",
 							   optarg);
+			break;
+		case 'e':
+			status = parse_events(record, optarg);
+			if (status)
+				return status;
 			break;
 		case 'F':
 			if (!parse_frequency(record, optarg))
@@ -220,6 +268,10 @@ static int parse_options(struct record *record, int argc, char **argv)
 		       cmd_usage_error(
 			       "record",
 			       "--emulate runs a command; what runs already cannot be emulated");
+	if (record->emulate.on && record->events.nr)
+		return 1 + cmd_usage_error(
+				   "record",
+				   "-e: the kernel would count the emulator; not with --emulate");
 	if (record->emulate.on && record->frequency_given)
 		return 1 + cmd_usage_error("record",
 					   "-F: emulated time is not time; use -c with --emulate");
@@ -285,6 +337,7 @@ int cmd_record(int argc, char **argv)
 	const char **words;
 
 	if (status) {
+		event_list_deinit(&record.events);
 		free(record.pids);
 		return status - 1;
 	}
@@ -307,11 +360,14 @@ int cmd_record(int argc, char **argv)
 		record.emulate.verbose = record.verbose;
 		status = record_emulate_run(&record.emulate, &record.options.info);
 		free(words);
+		event_list_deinit(&record.events);
 		free(record.pids);
 		return status;
 	}
 	if (!record.quiet && isatty(STDERR_FILENO))
 		record.options.progress = show_progress;
+	record.options.events = &record.events;
+	record.options.tell = tell;
 	record.options.period = record.emulate.period;
 	record.options.depth = record.emulate.options.depth ? record.emulate.options.depth : 32;
 	check_profile_pattern();
@@ -328,6 +384,7 @@ int cmd_record(int argc, char **argv)
 	}
 	recorder_summary_deinit(&summary);
 	free(words);
+	event_list_deinit(&record.events);
 	free(record.pids);
 	return status;
 }

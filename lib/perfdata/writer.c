@@ -14,22 +14,12 @@
 /* TASK_COMM_LEN: the kernel's names of tasks, NUL included. */
 #define COMM_SIZE 16
 
-/* What perf.data has after an event's fixed fields when sample_id_all is set. */
-#define SAMPLE_TYPE                                                                     \
-	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
-	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
-
 static uint64_t now(clockid_t clock)
 {
 	struct timespec ts = { 0 };
 
 	clock_gettime(clock, &ts);
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
-static uint64_t event_id(enum writer_event event)
-{
-	return 1 + event;
 }
 
 void swlbr_writer_begin(struct swlbr_perfdata_writer *writer, uint32_t type, uint16_t misc)
@@ -65,9 +55,56 @@ void swlbr_writer_pad(struct swlbr_perfdata_writer *writer)
 	swlbr_writer_put(writer, zeroes, -writer->used & 7);
 }
 
+/* The events of the file in their order: ours, then the kernel's. */
+static struct event {
+	const struct perf_event_attr *attr;
+	uint64_t id;
+} event_at(const struct swlbr_perfdata_writer *writer, size_t index)
+{
+	size_t kernel = index - writer->nr_events;
+
+	if (index < (size_t)writer->nr_events)
+		return (struct event){ &writer->attrs[index], writer_event_id(index) };
+	return (struct event){ &writer->kernel_events[kernel].attr,
+			       writer_kernel_event_id(kernel) };
+}
+
+/* A header that is not yet true (no data), the ids, and the attrs with the sections of their ids. */
+static struct swlbr_error *write_head(struct swlbr_perfdata_writer *writer)
+{
+	struct perfdata_header *header = &writer->header;
+	size_t nr = writer->nr_events + writer->nr_kernel_events;
+	struct swlbr_error *error;
+
+	header->magic = PERFDATA_MAGIC;
+	header->size = sizeof(*header);
+	header->attr_size = ATTR_SIZE + sizeof(struct perfdata_section);
+	error = swlbr_outfile_write(writer->file, header, sizeof(*header));
+	for (size_t i = 0; !error && i < nr; i++) {
+		uint64_t id = event_at(writer, i).id;
+
+		error = swlbr_outfile_write(writer->file, &id, sizeof(id));
+	}
+	header->attrs.offset = swlbr_outfile_offset(writer->file);
+	header->attrs.size = nr * header->attr_size;
+	for (size_t i = 0; !error && i < nr; i++) {
+		struct perfdata_section ids = {
+			.offset = sizeof(*header) + i * sizeof(uint64_t),
+			.size = sizeof(uint64_t),
+		};
+
+		error = swlbr_outfile_write(writer->file, event_at(writer, i).attr, ATTR_SIZE);
+		if (!error)
+			error = swlbr_outfile_write(writer->file, &ids, sizeof(ids));
+	}
+	header->data.offset = swlbr_outfile_offset(writer->file);
+	return error;
+}
+
 struct swlbr_error *swlbr_writer_end(struct swlbr_perfdata_writer *writer)
 {
 	struct perf_event_header header;
+	struct swlbr_error *error = NULL;
 
 	if (writer->used > UINT16_MAX)
 		return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
@@ -76,11 +113,12 @@ struct swlbr_error *swlbr_writer_end(struct swlbr_perfdata_writer *writer)
 	memcpy(&header, writer->record, sizeof(header));
 	header.size = writer->used;
 	memcpy(writer->record, &header, sizeof(header));
-	return swlbr_outfile_write(writer->file, writer->record, writer->used);
+	if (!writer->header.data.offset)
+		error = write_head(writer);
+	return error ? error : swlbr_outfile_write(writer->file, writer->record, writer->used);
 }
 
-/* The time to write for a record: never before what a reader has already been told to flush. */
-static uint64_t note_time(struct swlbr_perfdata_writer *writer, uint64_t time)
+uint64_t swlbr_writer_note_time(struct swlbr_perfdata_writer *writer, uint64_t time)
 {
 	if (time < writer->flushed)
 		time = writer->flushed;
@@ -89,35 +127,40 @@ static uint64_t note_time(struct swlbr_perfdata_writer *writer, uint64_t time)
 	return time;
 }
 
+void swlbr_writer_note_sample(struct swlbr_perfdata_writer *writer, uint64_t time)
+{
+	if (!writer->first_sample || time < writer->first_sample)
+		writer->first_sample = time;
+	if (time > writer->last_sample)
+		writer->last_sample = time;
+}
+
 /* End a record that is no sample: sample_id_all puts the sample's identity behind it. */
 static struct swlbr_error *end_with_sample_id(struct swlbr_perfdata_writer *writer,
 					      const struct swlbr_event_time *when)
 {
 	swlbr_writer_put_u32(writer, when->pid);
 	swlbr_writer_put_u32(writer, when->tid);
-	swlbr_writer_put_u64(writer, note_time(writer, when->time));
+	swlbr_writer_put_u64(writer, swlbr_writer_note_time(writer, when->time));
 	swlbr_writer_put_u64(writer, 0); /* cpu */
-	swlbr_writer_put_u64(writer, event_id(EVENT_BRANCHES));
+	swlbr_writer_put_u64(writer, writer_event_id(EVENT_BRANCHES));
 	return swlbr_writer_end(writer);
 }
 
 void swlbr_writer_begin_sample(struct swlbr_perfdata_writer *writer, enum writer_event event,
 			       const struct swlbr_event_time *when, uint64_t ip, uint64_t period)
 {
-	uint64_t time = note_time(writer, when->time);
+	uint64_t time = swlbr_writer_note_time(writer, when->time);
 
 	swlbr_writer_begin(writer, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
-	swlbr_writer_put_u64(writer, event_id(event));
+	swlbr_writer_put_u64(writer, writer_event_id(event));
 	swlbr_writer_put_u64(writer, ip);
 	swlbr_writer_put_u32(writer, when->pid);
 	swlbr_writer_put_u32(writer, when->tid);
 	swlbr_writer_put_u64(writer, time);
 	swlbr_writer_put_u64(writer, 0); /* cpu */
 	swlbr_writer_put_u64(writer, period);
-	if (!writer->first_sample || time < writer->first_sample)
-		writer->first_sample = time;
-	if (time > writer->last_sample)
-		writer->last_sample = time;
+	swlbr_writer_note_sample(writer, time);
 }
 
 struct swlbr_error *swlbr_perfdata_write_comm(struct swlbr_perfdata_writer *writer,
@@ -146,7 +189,7 @@ static struct swlbr_error *write_task(struct swlbr_perfdata_writer *writer, uint
 	swlbr_writer_put_u32(writer, ppid);
 	swlbr_writer_put_u32(writer, when->tid);
 	swlbr_writer_put_u32(writer, ptid);
-	swlbr_writer_put_u64(writer, note_time(writer, when->time));
+	swlbr_writer_put_u64(writer, swlbr_writer_note_time(writer, when->time));
 	return end_with_sample_id(writer, when);
 }
 
@@ -263,6 +306,8 @@ struct swlbr_error *swlbr_perfdata_writer_set_period(struct swlbr_perfdata_write
 	struct perf_event_attr *attr = &writer->attrs[EVENT_BRANCHES];
 
 	attr->sample_period = period;
+	if (!writer->header.data.offset)
+		return NULL; /* will be written so */
 	return swlbr_outfile_pwrite(writer->file,
 				    writer->header.attrs.offset +
 					    offsetof(struct perf_event_attr, sample_period),
@@ -308,37 +353,6 @@ static void init_attrs(struct swlbr_perfdata_writer *writer, const struct swlbr_
 			attr->sample_period = 1;
 		}
 	}
-}
-
-/* A header that is not yet true (no data), the ids, and the attrs with the sections of their ids. */
-static struct swlbr_error *write_head(struct swlbr_perfdata_writer *writer)
-{
-	struct perfdata_header *header = &writer->header;
-	struct swlbr_error *error;
-
-	header->magic = PERFDATA_MAGIC;
-	header->size = sizeof(*header);
-	header->attr_size = ATTR_SIZE + sizeof(struct perfdata_section);
-	error = swlbr_outfile_write(writer->file, header, sizeof(*header));
-	for (int event = 0; !error && event < writer->nr_events; event++) {
-		uint64_t id = event_id(event);
-
-		error = swlbr_outfile_write(writer->file, &id, sizeof(id));
-	}
-	header->attrs.offset = swlbr_outfile_offset(writer->file);
-	header->attrs.size = (uint64_t)writer->nr_events * header->attr_size;
-	for (int event = 0; !error && event < writer->nr_events; event++) {
-		struct perfdata_section ids = {
-			.offset = sizeof(*header) + event * sizeof(uint64_t),
-			.size = sizeof(uint64_t),
-		};
-
-		error = swlbr_outfile_write(writer->file, &writer->attrs[event], ATTR_SIZE);
-		if (!error)
-			error = swlbr_outfile_write(writer->file, &ids, sizeof(ids));
-	}
-	header->data.offset = swlbr_outfile_offset(writer->file);
-	return error;
 }
 
 /* perf reads a file, not a pipe, in the form written here. */
@@ -395,8 +409,6 @@ struct swlbr_error *swlbr_perfdata_writer_open(const char *path,
 	if (!error)
 		error = swlbr_outfile_open_flags(
 			path, SWLBR_OUTFILE_PRIVATE | SWLBR_OUTFILE_KEEP_OLD, &writer->file);
-	if (!error)
-		error = write_head(writer);
 	if (error) {
 		swlbr_perfdata_writer_discard(writer);
 		return error;
@@ -413,10 +425,13 @@ uint64_t swlbr_perfdata_writer_size(const struct swlbr_perfdata_writer *writer)
 struct swlbr_error *swlbr_perfdata_writer_commit(struct swlbr_perfdata_writer *writer)
 {
 	struct perfdata_header *header = &writer->header;
-	struct swlbr_error *error;
+	struct swlbr_error *error = NULL;
 
+	if (!header->data.offset)
+		error = write_head(writer);
 	header->data.size = swlbr_outfile_offset(writer->file) - header->data.offset;
-	error = swlbr_writer_features(writer);
+	if (!error)
+		error = swlbr_writer_features(writer);
 	if (!error)
 		error = swlbr_outfile_pwrite(writer->file, 0, header, sizeof(*header));
 	if (!error) {
@@ -436,6 +451,9 @@ void swlbr_perfdata_writer_discard(struct swlbr_perfdata_writer *writer)
 		free(writer->binaries[i].path);
 	free(writer->binaries);
 	free(writer->mappings);
+	for (size_t i = 0; i < writer->nr_kernel_events; i++)
+		free(writer->kernel_events[i].name);
+	free(writer->kernel_events);
 	for (int i = 0; i < writer->argc; i++)
 		free(writer->argv[i]);
 	free(writer->argv);

@@ -13,6 +13,11 @@
 /* Bytes of a perf_event_attr in the file: what every perf since 5.13 reads (PERF_ATTR_SIZE_VER7). */
 #define ATTR_SIZE 128
 
+/* The fields that samples of all events have; with sample_id_all other records end with them. */
+#define SAMPLE_TYPE                                                                     \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
+
 /* The ids of samples are 1 + their event's index here. */
 enum writer_event {
 	EVENT_BRANCHES,
@@ -43,6 +48,12 @@ struct writer_mapping {
 	uint64_t start;
 };
 
+/** An event of the kernel, whose records are written as they are. */
+struct writer_kernel_event {
+	struct perf_event_attr attr;
+	char *name;
+};
+
 struct swlbr_perfdata_writer {
 	struct swlbr_outfile *file;
 	char *path; /* for messages */
@@ -52,7 +63,9 @@ struct swlbr_perfdata_writer {
 	char *emulated; /* the emulated machine, or NULL */
 	int nr_events;	/* the first ones of enum writer_event */
 	struct perf_event_attr attrs[WRITER_EVENTS];
-	struct perfdata_header header;
+	struct writer_kernel_event *kernel_events;
+	size_t nr_kernel_events;
+	struct perfdata_header header; /* header.data.offset is 0 until the head is written */
 	uint64_t start_monotonic, start_realtime; /* ns, the same moment on two clocks */
 	uint64_t first_sample, last_sample;	  /* ns */
 	uint64_t newest, promised, flushed;	  /* ns, see swlbr_perfdata_write_round() */
@@ -67,6 +80,17 @@ struct swlbr_perfdata_writer {
 
 extern const struct writer_tracepoint swlbr_writer_tracepoints[WRITER_EVENTS];
 
+/* Every event has one id: those of enum writer_event 1…, and after them the kernel's. */
+static inline uint64_t writer_event_id(enum writer_event event)
+{
+	return 1 + event;
+}
+
+static inline uint64_t writer_kernel_event_id(size_t index)
+{
+	return 1 + WRITER_EVENTS + index;
+}
+
 /* config of the attr and common_type of the rows of tracepoint @event. */
 static inline uint16_t writer_tracepoint_id(enum writer_event event)
 {
@@ -76,6 +100,11 @@ static inline uint16_t writer_tracepoint_id(enum writer_event event)
 /* A name for people: "swlbr/branches/", "swlbr:counters", … */
 void swlbr_writer_event_name(const struct swlbr_perfdata_writer *writer, enum writer_event event,
 			     char name[32]);
+
+/* The time to write for a record: never before what a reader has already been told to flush. */
+uint64_t swlbr_writer_note_time(struct swlbr_perfdata_writer *writer, uint64_t time);
+/* A sample of this time is in the file. */
+void swlbr_writer_note_sample(struct swlbr_perfdata_writer *writer, uint64_t time);
 
 /* Start a record of @type; what follows is appended by swlbr_writer_put…(). */
 void swlbr_writer_begin(struct swlbr_perfdata_writer *writer, uint32_t type, uint16_t misc);

@@ -226,19 +226,27 @@ static void put_cmdline(const struct swlbr_perfdata_writer *writer, FILE *out)
 		put_string(out, writer->argv[i]);
 }
 
+static void put_event(FILE *out, const struct perf_event_attr *attr, const char *name, uint64_t id)
+{
+	fwrite(attr, ATTR_SIZE, 1, out);
+	put_u32(out, 1); /* one id */
+	put_string(out, name);
+	put_u64(out, id);
+}
+
 static void put_event_desc(const struct swlbr_perfdata_writer *writer, FILE *out)
 {
-	put_u32(out, writer->nr_events);
+	put_u32(out, writer->nr_events + writer->nr_kernel_events);
 	put_u32(out, ATTR_SIZE);
 	for (int event = 0; event < writer->nr_events; event++) {
 		char name[32];
 
 		swlbr_writer_event_name(writer, event, name);
-		fwrite(&writer->attrs[event], ATTR_SIZE, 1, out);
-		put_u32(out, 1); /* one id */
-		put_string(out, name);
-		put_u64(out, 1 + event);
+		put_event(out, &writer->attrs[event], name, writer_event_id(event));
 	}
+	for (size_t i = 0; i < writer->nr_kernel_events; i++)
+		put_event(out, &writer->kernel_events[i].attr, writer->kernel_events[i].name,
+			  writer_kernel_event_id(i));
 }
 
 /* BRANCH_STACK has no contents; perf writes none either. */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "exec_filter.h"
+#include "kernel_events.h"
 #include "launch.h"
 #include "stacks.h"
 #include "tracer.h"
@@ -24,6 +25,7 @@
 struct recorder {
 	struct tracer tracer;
 	struct launch launch;
+	struct kernel_events kernel_events;
 	const struct recorder_options *options;
 	struct recorder_summary *summary;
 	int signals, timer, keeper;
@@ -124,11 +126,12 @@ static struct swlbr_error *loop(struct recorder *recorder)
 		{ .fd = recorder->signals, .events = POLLIN },
 		{ .fd = recorder->timer, .events = POLLIN },
 		{ .fd = recorder->tracer.listener, .events = POLLIN },
+		{ .fd = recorder->kernel_events.timer, .events = POLLIN },
 	};
 	struct swlbr_error *error = NULL;
 
 	while (!error && recorder->tracer.tasks.nr_tasks && !should_stop(recorder)) {
-		int n = poll(fds, 3, tracer_is_waiting(&recorder->tracer) ? 1 : -1);
+		int n = poll(fds, 4, tracer_is_waiting(&recorder->tracer) ? 1 : -1);
 
 		if (n < 0 && errno != EINTR)
 			return swlbr_error_errno(errno, "poll");
@@ -141,6 +144,8 @@ static struct swlbr_error *loop(struct recorder *recorder)
 			fds[2].fd = -1; /* nobody under the filter is left */
 		if (!error && n > 0 && fds[1].revents)
 			error = on_tick(recorder);
+		if (!error && n > 0 && fds[3].revents)
+			error = kernel_events_drain(&recorder->kernel_events);
 		if (!error && tracer_is_waiting(&recorder->tracer))
 			error = tracer_recheck(&recorder->tracer);
 	}
@@ -154,8 +159,11 @@ static struct swlbr_error *start(struct recorder *recorder)
 
 	recorder->tracer.listener = -1;
 	if (!options->command) {
+		error = kernel_events_attach(&recorder->kernel_events, &recorder->tracer.session);
 		for (size_t i = 0; !error && i < options->nr_pids; i++)
 			error = tracer_attach(&recorder->tracer, options->pids[i]);
+		if (!error)
+			kernel_events_enable(&recorder->kernel_events);
 		return error;
 	}
 	error = launch_start(&recorder->tracer, options->command, &recorder->old_mask,
@@ -164,7 +172,9 @@ static struct swlbr_error *start(struct recorder *recorder)
 		return error;
 	if (recorder->tracer.listener >= 0)
 		exec_filter_start_keeper(recorder->tracer.listener, &recorder->keeper);
-	else
+	error = kernel_events_open(&recorder->kernel_events, &recorder->tracer.session,
+				   &recorder->launch.pid, 1, true);
+	if (!error && recorder->tracer.listener < 0)
 		error = session_lost(
 			&recorder->tracer.session, recorder->launch.pid, NULL, 0,
 			"no seccomp user notification here: what runs before an exec, or in threads' forks, may be missed");
@@ -172,15 +182,9 @@ static struct swlbr_error *start(struct recorder *recorder)
 	return error;
 }
 
-static struct swlbr_error *check_result(struct recorder *recorder)
+/* Why no counters were read. */
+static struct swlbr_error *no_counters(const struct recorder_summary *summary)
 {
-	const struct recorder_summary *summary = recorder->summary;
-	int failure = recorder->options->command ? launch_exec_error(&recorder->launch) : 0;
-
-	if (failure)
-		return swlbr_error_errno(failure, "%s", recorder->options->command[0]);
-	if (summary->images)
-		return NULL;
 	if (summary->refusal)
 		return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED, "%s", summary->refusal);
 	return swlbr_error_create(
@@ -189,9 +193,34 @@ static struct swlbr_error *check_result(struct recorder *recorder)
 		summary->program ? summary->program : "the process");
 }
 
+static struct swlbr_error *check_result(struct recorder *recorder)
+{
+	const struct recorder_summary *summary = recorder->summary;
+	int failure = recorder->options->command ? launch_exec_error(&recorder->launch) : 0;
+	struct swlbr_error *error;
+	uint64_t samples = 0;
+
+	if (failure)
+		return swlbr_error_errno(failure, "%s", recorder->options->command[0]);
+	if (summary->images)
+		return NULL;
+	error = no_counters(summary);
+	for (size_t i = 0; i < summary->nr_events; i++)
+		samples += summary->events[i].samples;
+	if (!samples)
+		return error;
+	/* What the kernel saw is worth keeping. */
+	error = swlbr_error_prefix(error, "only the events of -e are recorded");
+	if (recorder->options->tell)
+		recorder->options->tell(error->message);
+	swlbr_error_destroy(error);
+	return NULL;
+}
+
 static void recorder_deinit(struct recorder *recorder)
 {
 	tracer_deinit(&recorder->tracer);
+	kernel_events_deinit(&recorder->kernel_events);
 	if (recorder->tracer.listener >= 0)
 		close(recorder->tracer.listener);
 	if (recorder->keeper >= 0)
@@ -210,6 +239,7 @@ struct swlbr_error *recorder_run(const struct recorder_options *options,
 {
 	struct recorder recorder = { .options = options,
 				     .summary = summary,
+				     .kernel_events = { .timer = -1 },
 				     .keeper = -1,
 				     .signals = -1,
 				     .timer = -1,
@@ -233,6 +263,9 @@ struct swlbr_error *recorder_run(const struct recorder_options *options,
 		swlbr_error_destroy(detach_error);
 	else
 		error = detach_error;
+	kernel_events_disable(&recorder.kernel_events);
+	if (!error)
+		error = kernel_events_drain(&recorder.kernel_events);
 	summary->end = session_now();
 	if (!error)
 		error = check_result(&recorder);

@@ -12,6 +12,7 @@
 #include <swlbr/perfdata_writer.h>
 
 struct recorder_summary;
+struct event_list;
 
 struct recorder_options {
 	const char *output;
@@ -22,12 +23,24 @@ struct recorder_options {
 	char *const *command; /* argv of the program to run, or NULL */
 	const pid_t *pids;    /* else the processes to attach to */
 	size_t nr_pids;
+	const struct event_list *events; /* of the kernel, to record besides; or NULL */
+	/* Called with a line that the user should see at once, or NULL. */
+	void (*tell)(const char *line);
 	/* Called about four times a second, and with @state for a line that should stay. */
 	void (*progress)(const struct recorder_summary *summary, const char *state);
 };
 
 #define RECORDER_MAX_NOTES 16
 #define RECORDER_MAX_DEPTH 64
+
+/* An event of the kernel that was recorded. */
+struct recorder_event {
+	char *name;
+	uint64_t id; /* in the file */
+	uint64_t samples;
+	uint64_t lost;	    /* records that the kernel could not hand over */
+	uint64_t throttled; /* times that the kernel stopped it for a moment */
+};
 
 struct recorder_summary {
 	uint64_t start, end; /* ns */
@@ -46,6 +59,8 @@ struct recorder_summary {
 	uint64_t lost;			/* rows of swlbr:lost */
 	char *note[RECORDER_MAX_NOTES]; /* what was lost and why, a line each */
 	size_t nr_notes;
+	struct recorder_event *events;
+	size_t nr_events;
 	char *program; /* path of the first program run */
 	char *refusal; /* why the first binary with unreadable counters was not read */
 };

@@ -40,6 +40,9 @@ void recorder_summary_deinit(struct recorder_summary *summary)
 {
 	for (size_t i = 0; i < summary->nr_notes; i++)
 		free(summary->note[i]);
+	for (size_t i = 0; i < summary->nr_events; i++)
+		free(summary->events[i].name);
+	free(summary->events);
 	free(summary->program);
 	free(summary->refusal);
 }

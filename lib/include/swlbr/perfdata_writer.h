@@ -137,6 +137,29 @@ struct swlbr_error *swlbr_perfdata_write_round(struct swlbr_perfdata_writer *wri
 struct swlbr_error *swlbr_perfdata_writer_set_period(struct swlbr_perfdata_writer *writer,
 						     uint64_t period);
 
+struct perf_event_attr;
+struct perf_event_header;
+
+/**
+ * Have an event of the kernel in the file besides. @attr is as perf_event_open(2) took it, its
+ * sample_type with IDENTIFIER, IP, TID, TIME, CPU and PERIOD and with none of ADDR, ID, STREAM_ID
+ * and READ, sample_id_all set, and its clock CLOCK_MONOTONIC; @name is what EVENT_DESC calls it.
+ * Both are copied. Only before the first record: the head of the file names all events. *@id_ret is
+ * what swlbr_perfdata_write_kernel_record() wants.
+ */
+struct swlbr_error *swlbr_perfdata_writer_add_event(struct swlbr_perfdata_writer *writer,
+						    const struct perf_event_attr *attr,
+						    const char *name, uint64_t *id_ret);
+
+/**
+ * A record as the kernel wrote it to the ring buffer of the event added as @id: a SAMPLE, MMAP,
+ * MMAP2, COMM, FORK, EXIT, LOST, LOST_SAMPLES, THROTTLE or UNTHROTTLE. Its identifiers, which are
+ * the kernel's, are replaced by @id; nothing else is changed.
+ */
+struct swlbr_error *swlbr_perfdata_write_kernel_record(struct swlbr_perfdata_writer *writer,
+						       const struct perf_event_header *record,
+						       uint64_t id);
+
 /** Bytes written so far. */
 uint64_t swlbr_perfdata_writer_size(const struct swlbr_perfdata_writer *writer);
 
