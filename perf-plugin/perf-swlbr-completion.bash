@@ -41,6 +41,11 @@ _perf_swlbr_words()
 	record:-p | record:--pid)
 		COMPREPLY=($(compgen -W "$(ps -eo pid= 2>/dev/null)" -- "$current"))
 		return ;;
+	record:-e | record:--event)
+		COMPREPLY=($(compgen -W "cycles cycles:u instructions:u branches:u branch-misses:u
+			cpu-clock task-clock page-faults minor-faults major-faults context-switches
+			cpu-migrations" -- "$current"))
+		return ;;
 	record:-F | record:--freq | record:-c | record:--count | record:--depth)
 		return ;;
 	record:-j | record:--branch-filter)
@@ -57,7 +62,7 @@ _perf_swlbr_words()
 	case $command:$current in
 	cflags:*) COMPREPLY=($(compgen -W "--cc --explain --help" -- "$current")) ;;
 	record:-*)
-		COMPREPLY=($(compgen -W "-o --output -p --pid -F --freq -q --quiet -v --verbose
+		COMPREPLY=($(compgen -W "-o --output -p --pid -e --event -F --freq -q --quiet -v --verbose
 			--emulate -c --count -j --branch-filter --depth --sysroot --kernel --help --" \
 			-- "$current")) ;;
 	convert:-*)

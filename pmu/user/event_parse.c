@@ -147,8 +147,8 @@ static struct swlbr_error *parse_term(struct perf_event_attr *attr, const char *
 	else if (pmu && !equals && depth < MAX_DEPTH && read_pmu_file(pmu, "events/", term, line))
 		return parse_terms(attr, pmu, line, depth + 1);
 	else
-		return swlbr_error_create(SWLBR_ERROR_NOT_FOUND, "no such term, or out of range: %s",
-					  term);
+		return swlbr_error_create(SWLBR_ERROR_NOT_FOUND,
+					  "no such term, or out of range: %s", term);
 	return NULL;
 }
 
@@ -196,8 +196,7 @@ static const struct named_event *find_named(const char *name)
 }
 
 /* @name, and between slashes @terms or NULL. */
-static struct swlbr_error *parse_event(struct event_request *request, const char *name,
-				       char *terms)
+static struct swlbr_error *parse_event(struct event_request *request, const char *name, char *terms)
 {
 	const struct named_event *named = find_named(name);
 	struct perf_event_attr *attr = &request->attr;

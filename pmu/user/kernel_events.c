@@ -19,7 +19,6 @@
 
 #define BUFFER_PAGES   128	/* per CPU, as perf record's default of 512 KB */
 #define DRAIN_INTERVAL 50000000 /* ns: 10 MB/s and CPU fit into the buffers */
-#define ATTACH_TRIES   10
 
 /* The kernel's id of an event on one CPU and thread. */
 struct kernel_event_id {
@@ -109,17 +108,21 @@ static bool is_hardware(const struct perf_event_attr *attr)
 static void explain(const struct perf_event_attr *attr, int failure, char text[256])
 {
 	if (is_hardware(attr) && (failure == ENOENT || failure == EOPNOTSUPP || failure == ENODEV))
-		snprintf(text, 256,
-			 "this machine has no hardware counter for it; record on the hardware, or in a guest that is given a PMU");
+		snprintf(
+			text, 256,
+			"this machine has no hardware counter for it; record on the hardware, or in a guest that is given a PMU");
 	else if (failure == EACCES || failure == EPERM)
-		snprintf(text, 256,
-			 "not permitted (%s); kernel.perf_event_paranoid is %ld: lower it, or take modifier u",
-			 strerror(failure), read_sysctl("perf_event_paranoid"));
+		snprintf(
+			text, 256,
+			"not permitted (%s); kernel.perf_event_paranoid is %ld: lower it, or take modifier u",
+			strerror(failure), read_sysctl("perf_event_paranoid"));
 	else if (failure == EMFILE)
 		snprintf(text, 256, "too many open files; raise ulimit -n");
 	else
-		snprintf(text, 256, "%s; see perf stat -e for what this machine has",
-			 strerror(failure));
+		snprintf(
+			text, 256,
+			"the kernel does not sample it for a program (%s); perf list tells what this machine has",
+			strerror(failure));
 }
 
 static void explain_no_stacks(const struct perf_event_attr *attr, int failure, char text[256])
@@ -130,9 +133,10 @@ static void explain_no_stacks(const struct perf_event_attr *attr, int failure, c
 		why = "software events have none";
 	else if (failure == EACCES || failure == EPERM)
 		why = "not permitted, lower kernel.perf_event_paranoid";
-	snprintf(text, 256,
-		 "%s (%s); a hardware event such as cycles:u has them on a processor with LBR or BRBE, --emulate on any",
-		 why, strerror(failure));
+	snprintf(
+		text, 256,
+		"%s (%s); a hardware event such as cycles:u has them on a processor with LBR or BRBE, --emulate on any",
+		why, strerror(failure));
 }
 
 static void prepare_attr(const struct opening *opening, const struct event_request *request,
@@ -191,8 +195,7 @@ static bool choose_attr(const struct kernel_events *events, const struct opening
 	}
 	if (!stackless) {
 		explain_no_stacks(attr, failure, why);
-		tell(events->session, "%s: recorded without branch stacks: %s", request->name,
-		     why);
+		tell(events->session, "%s: recorded without branch stacks: %s", request->name, why);
 		return true;
 	}
 	explain(attr, stackless, why);
@@ -219,7 +222,8 @@ static struct swlbr_error *add_event(struct kernel_events *events,
 	struct recorder_event *event;
 	struct perf_evsel *evsel;
 
-	event = reallocarray(events->summary->events, events->summary->nr_events + 1, sizeof(*event));
+	event = reallocarray(events->summary->events, events->summary->nr_events + 1,
+			     sizeof(*event));
 	if (!event)
 		return swlbr_error_no_memory();
 	events->summary->events = event;
@@ -252,7 +256,8 @@ static struct swlbr_error *collect_ids(struct kernel_events *events, const struc
 	events->ids = calloc(cpus * threads * events->summary->nr_events, sizeof(*events->ids));
 	if (!events->ids)
 		return swlbr_error_no_memory();
-	perf_evlist__for_each_evsel(events->evlist, evsel) {
+	perf_evlist__for_each_evsel(events->evlist, evsel)
+	{
 		for (size_t i = 0; i < cpus * threads; i++) {
 			struct perf_counts_values counts = { 0 };
 			int failure = perf_evsel__read(evsel, (int)(i / threads),
@@ -276,7 +281,8 @@ static struct swlbr_error *announce(struct kernel_events *events)
 	struct perf_evsel *evsel;
 	size_t event = 0;
 
-	perf_evlist__for_each_evsel(events->evlist, evsel) {
+	perf_evlist__for_each_evsel(events->evlist, evsel)
+	{
 		struct recorder_event *row = &events->summary->events[event++];
 
 		if (!error)
@@ -369,8 +375,8 @@ struct swlbr_error *kernel_events_open(struct kernel_events *events, struct sess
 	struct swlbr_error *error;
 
 	*events = (struct kernel_events){ .session = session,
-					   .summary = session->summary,
-					   .timer = -1 };
+					  .summary = session->summary,
+					  .timer = -1 };
 	if (!session->options->events || !session->options->events->nr)
 		return NULL;
 	libperf_init(print_nothing);
@@ -514,9 +520,8 @@ struct swlbr_error *kernel_events_drain(struct kernel_events *events)
 		return NULL;
 	if (read(events->timer, &expirations, sizeof(expirations)) < 0 && errno != EAGAIN)
 		return swlbr_error_errno(errno, "timerfd");
-	perf_evlist__for_each_mmap(events->evlist, map, false)
-		if (!error)
-			error = drain_buffer(events, map);
+	perf_evlist__for_each_mmap(events->evlist, map, false) if (!error)
+		error = drain_buffer(events, map);
 	return error;
 }
 

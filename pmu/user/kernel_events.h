@@ -13,9 +13,9 @@ struct kernel_event_id;
 
 struct kernel_events {
 	struct session *session;
-	struct perf_evlist *evlist; /* NULL: none is open */
+	struct perf_evlist *evlist;	  /* NULL: none is open */
 	struct recorder_summary *summary; /* its events are those that are open */
-	struct kernel_event_id *ids; /* sorted */
+	struct kernel_event_id *ids;	  /* sorted */
 	size_t nr_ids;
 	int timer; /* to be polled: readable when buffers are to be emptied; -1: nothing is open */
 };

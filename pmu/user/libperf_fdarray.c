@@ -14,7 +14,7 @@ struct fdarray {
 	struct fdarray_priv {
 		void *ptr;
 		unsigned int flags;
-	} *priv;
+	} * priv;
 };
 
 #define NONFILTERABLE 1U /* of flags */
