@@ -26,6 +26,8 @@ struct newton {
 	double *list_coefficient;
 	double *off, *direction, *multiplier, *softness, *work; /* per row */
 	double *exponent;					/* per variable */
+	double *best;	  /* per variable: the values whose rows were off by the least */
+	double least_off; /* the sum that they were off by */
 };
 
 static struct swlbr_error *index_rows(struct newton *newton)
@@ -172,8 +174,9 @@ static struct swlbr_error *allocate(struct newton *newton)
 	newton->softness = calloc(rows->nr_rows + 1, sizeof(double));
 	newton->work = calloc(rows->nr_rows + 1, sizeof(double));
 	newton->exponent = calloc(rows->nr_vars + 1, sizeof(double));
+	newton->best = calloc(rows->nr_vars + 1, sizeof(double));
 	if (!newton->off || !newton->direction || !newton->multiplier || !newton->softness ||
-	    !newton->work || !newton->exponent)
+	    !newton->work || !newton->exponent || !newton->best)
 		return swlbr_error_no_memory();
 	for (size_t i = 0; i < rows->nr_rows; i++)
 		newton->softness[i] = SOFTNESS;
@@ -241,6 +244,52 @@ static bool iterate(struct newton *newton, double tolerance)
 	return false;
 }
 
+/* Counts by which all rows together are off, relaxed or not. */
+static double total_off(const struct open_rows *rows)
+{
+	double total = 0;
+
+	for (size_t row = 0; row < rows->nr_rows; row++) {
+		double sum = rows->rest[row];
+
+		for (uint32_t i = rows->start[row]; i < rows->start[row + 1]; i++)
+			sum -= rows->coefficient[i] * rows->value[rows->var[i]];
+		total += fabs(sum);
+	}
+	return total;
+}
+
+static void keep_if_best(struct newton *newton)
+{
+	const struct open_rows *rows = newton->rows;
+	double off = total_off(rows);
+
+	if (!(off < newton->least_off))
+		return;
+	newton->least_off = off;
+	for (size_t i = 0; i < rows->nr_vars; i++)
+		newton->best[i] = rows->value[i];
+}
+
+/*
+ * Until all rows hold that are not relaxed. Where that does not come about, relaxed rows may have
+ * left values of any size: the best of what there was is the answer then.
+ */
+static void solve(struct newton *newton, double tolerance)
+{
+	newton->least_off = INFINITY;
+	for (unsigned int i = 0; i < MAX_ROUNDS; i++) {
+		keep_if_best(newton);
+		if (iterate(newton, tolerance))
+			return;
+		if (!relax_some(newton))
+			break;
+	}
+	keep_if_best(newton);
+	for (size_t i = 0; i < newton->rows->nr_vars; i++)
+		newton->rows->value[i] = newton->best[i];
+}
+
 struct swlbr_error *newton(struct open_rows *rows, double tolerance)
 {
 	struct newton newton = { .rows = rows };
@@ -249,10 +298,8 @@ struct swlbr_error *newton(struct open_rows *rows, double tolerance)
 	if (!error)
 		error = cholesky_init(&newton.matrix, rows->nr_rows, rows->nr_vars,
 				      newton.list_start, newton.list_row);
-	for (unsigned int i = 0; !error && i < MAX_ROUNDS && !iterate(&newton, tolerance); i++) {
-		if (!relax_some(&newton))
-			break;
-	}
+	if (!error)
+		solve(&newton, tolerance);
 	cholesky_deinit(&newton.matrix);
 	free(newton.list_start);
 	free(newton.list_row);
@@ -263,6 +310,7 @@ struct swlbr_error *newton(struct open_rows *rows, double tolerance)
 	free(newton.softness);
 	free(newton.work);
 	free(newton.exponent);
+	free(newton.best);
 	if (error && error->code == SWLBR_ERROR_UNSUPPORTED) {
 		swlbr_error_destroy(error); /* what the projections came to has to do */
 		error = NULL;
