@@ -643,7 +643,24 @@ static int by_vaddr(const void *left, const void *right)
 {
 	const struct local_site *a = left, *b = right;
 
-	return (a->vaddr > b->vaddr) - (a->vaddr < b->vaddr);
+	if (a->vaddr != b->vaddr)
+		return a->vaddr > b->vaddr ? 1 : -1;
+	return (a->site.counter > b->site.counter) - (a->site.counter < b->site.counter);
+}
+
+/* What is counted in a register and stored on each of several ways out was counted once. */
+static void drop_doubles(struct function_graph *graph)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < graph->nr_sites; i++) {
+		const struct local_site *site = &graph->sites[i];
+
+		if (!nr || by_vaddr(&graph->sites[nr - 1], site) ||
+		    graph->sites[nr - 1].site.kind != site->site.kind)
+			graph->sites[nr++] = *site;
+	}
+	graph->nr_sites = nr;
 }
 
 /* A site may count in another block than the one that stores: sorted, then given to the blocks. */
@@ -651,6 +668,7 @@ static void place_sites(struct function_graph *graph)
 {
 	if (graph->nr_sites)
 		qsort(graph->sites, graph->nr_sites, sizeof(*graph->sites), by_vaddr);
+	drop_doubles(graph);
 	for (uint32_t b = 0; b < graph->nr_blocks; b++)
 		graph->blocks[b].nr_sites = 0;
 	for (uint32_t i = graph->nr_sites; i-- > 0;) {
