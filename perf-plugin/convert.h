@@ -61,6 +61,7 @@ struct convert {
 	struct cmd_weights weights;
 	bool has_rows; /* some input has counts that nobody knows the period of */
 	struct swlbr_combination combination;
+	bool by_source; /* the two sides are different builds, combined by source place */
 	enum convert_from from;
 	size_t nr_arc_files;	       /* inputs whose swlbr:arc were used */
 	struct swlbr_flow_share share; /* of branches that are known by counters */

@@ -64,7 +64,7 @@ void convert_combine_summary(const struct convert *convert)
 	double whole =
 		(double)result->from_both + (double)result->from_sw + (double)result->from_hw;
 
-	if (!result->both)
+	if (!result->both || convert->by_source)
 		return;
 	fprintf(stderr,
 		"[   software and hardware side by side (--prefer %s): of the taken branches %.1f %% seen by both, %.1f %% only by counters, %.1f %% only by stacks; %llu ranges of code known better left out ]\n",

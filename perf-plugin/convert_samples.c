@@ -9,14 +9,21 @@
 #include "cmd.h"
 #include "convert_samples.h"
 
+/* What the counts of a binary are of: one that has both is the counters', which it was built for. */
+enum side { SIDE_SW, SIDE_HW, SIDES };
+
 /* One binary of the edge profile. */
 struct source {
 	uint64_t weight;
+	enum side side;
 	struct swlbr_error *error; /* why it is left out */
 	struct swlbr_sample_stats stats;
 };
 
 struct samples {
+	struct swlbr_sample_profile *sides[SIDES];
+	struct swlbr_sample_combination combination;
+	bool by_source; /* the sides are of different builds */
 	struct convert *convert;
 	struct swlbr_edge_profile *edges;
 	struct swlbr_sample_profile *profile;
@@ -78,8 +85,8 @@ static struct swlbr_error *add_binary(struct samples *samples, uint32_t index)
 	if (!error && (samples->convert->sample_flags & SWLBR_SAMPLE_SYMBOL_LIST))
 		error = swlbr_sample_profile_add_symbols(samples->profile, dwarf);
 	if (!error)
-		error = swlbr_sample_profile_add_edges(samples->profile, samples->edges, index, elf,
-						       dwarf, &source->stats);
+		error = swlbr_sample_profile_add_edges(samples->sides[source->side], samples->edges,
+						       index, elf, dwarf, &source->stats);
 	swlbr_dwarf_close(dwarf);
 	swlbr_elf_close(elf);
 	return error;
@@ -183,6 +190,76 @@ static void print_summary(const struct samples *samples)
 	print_left_out(samples);
 }
 
+static void find_sides(struct samples *samples)
+{
+	const struct swlbr_edge *all;
+	size_t nr = swlbr_edge_profile_edges(samples->edges, &all);
+
+	for (size_t i = 0; i < samples->nr_sources; i++)
+		samples->sources[i].side = SIDE_HW;
+	for (size_t i = 0; i < nr; i++)
+		if (all[i].source == SWLBR_SOURCE_SW)
+			samples->sources[all[i].from_binary].side = SIDE_SW;
+}
+
+/*
+ * Where counters and stacks have no branch in common, they are of different builds. By default the
+ * stacks' build is preferred then: it is the one without instrumentation, whose inlining and line
+ * tables the next build will be like.
+ */
+static struct swlbr_error *combine_sides(struct samples *samples)
+{
+	struct convert *convert = samples->convert;
+	const struct swlbr_combination *edges = &convert->combination;
+	enum swlbr_prefer prefer = SWLBR_PREFER_HW;
+	bool by_period = false;
+	uint64_t total;
+
+	for (int source = 0; source < SWLBR_SOURCES; source++)
+		by_period |= edges->scale_from[source] == SWLBR_SCALE_PERIOD;
+	if (convert->prefer == CONVERT_PREFER_SW)
+		prefer = SWLBR_PREFER_SW;
+	else if (convert->prefer == CONVERT_PREFER_SUM)
+		prefer = SWLBR_PREFER_SUM;
+	samples->by_source = edges->both && !edges->shared &&
+			     swlbr_sample_profile_functions(samples->sides[SIDE_SW], &total) &&
+			     swlbr_sample_profile_functions(samples->sides[SIDE_HW], &total);
+	convert->by_source = samples->by_source;
+	if (samples->by_source)
+		return swlbr_sample_profile_combine(samples->sides[SIDE_SW],
+						    samples->sides[SIDE_HW], prefer,
+						    prefer != SWLBR_PREFER_SUM || !by_period,
+						    samples->profile, &samples->combination);
+	for (int side = 0; side < SIDES; side++) {
+		struct swlbr_error *error =
+			swlbr_sample_profile_merge(samples->profile, samples->sides[side], 1);
+
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+static void print_combination(const struct samples *samples)
+{
+	const struct swlbr_sample_combination *result = &samples->combination;
+	uint64_t whole = result->from_both;
+
+	if (!samples->by_source)
+		return;
+	if (__builtin_add_overflow(whole, result->from_sw, &whole) ||
+	    __builtin_add_overflow(whole, result->from_hw, &whole))
+		whole = UINT64_MAX;
+	fprintf(stderr,
+		"[ two builds, combined by source place: of the counts %.1f %% seen by both (%" PRIu64
+		" places), %.1f %% only by counters, %.1f %% only by stacks; %" PRIu64
+		" functions left out, since they are there in other contexts ]\n",
+		percent(result->from_both, whole), result->shared, percent(result->from_sw, whole),
+		percent(result->from_hw, whole), result->left_out);
+	if (!result->shared)
+		cmd_warn("no place was seen by counters and by stacks: are they of one program?");
+}
+
 typedef struct swlbr_error *write_fn(const struct convert *convert,
 				     const struct swlbr_sample_profile *profile, const char *path);
 
@@ -199,23 +276,32 @@ static struct swlbr_error *write_samples(struct convert *convert, struct swlbr_e
 	if (!samples.sources)
 		return swlbr_error_no_memory();
 	error = swlbr_sample_profile_create(&samples.profile);
+	for (int side = 0; !error && side < SIDES; side++)
+		error = swlbr_sample_profile_create(&samples.sides[side]);
 	if (!error)
 		error = convert_edge_weights(edges, &weights, &samples.total);
 	for (size_t i = 0; !error && i < samples.nr_sources; i++)
 		samples.sources[i].weight = weights[i];
+	find_sides(&samples);
 	if (!error)
 		error = add_binaries(&samples);
+	if (!error)
+		error = combine_sides(&samples);
 	if (!error && convert->normalize)
 		swlbr_sample_profile_normalize(samples.profile);
 	if (!error)
 		error = write(convert, samples.profile, path);
-	if (!error && !convert->quiet)
+	if (!error && !convert->quiet) {
 		print_summary(&samples);
+		print_combination(&samples);
+	}
 	for (size_t i = 0; i < samples.nr_sources; i++)
 		swlbr_error_destroy(samples.sources[i].error);
 	free(weights);
 	free(samples.sources);
 	swlbr_sample_profile_destroy(samples.profile);
+	for (int side = 0; side < SIDES; side++)
+		swlbr_sample_profile_destroy(samples.sides[side]);
 	return error;
 }
 

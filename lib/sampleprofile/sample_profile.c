@@ -245,8 +245,7 @@ struct swlbr_error *swlbr_sample_profile_add_symbols(struct swlbr_sample_profile
 	return error;
 }
 
-/* The names of @other as numbers of @profile. */
-static struct swlbr_error *map_names(struct swlbr_sample_profile *profile,
+struct swlbr_error *sample_map_names(struct swlbr_sample_profile *profile,
 				     const struct swlbr_sample_profile *other, uint32_t *map)
 {
 	struct swlbr_error *error = NULL;
@@ -290,6 +289,19 @@ static struct swlbr_error *merge_records(struct swlbr_sample_profile *profile,
 	return NULL;
 }
 
+struct swlbr_error *sample_map(struct swlbr_sample_profile *profile,
+			       const struct swlbr_sample_profile *other, uint32_t *names,
+			       uint32_t *nodes, uint32_t *records)
+{
+	struct swlbr_error *error = sample_map_names(profile, other, names);
+
+	if (!error)
+		error = merge_nodes(profile, other, 0, names, nodes);
+	if (!error)
+		error = merge_records(profile, other, 0, nodes, records);
+	return error;
+}
+
 struct swlbr_error *swlbr_sample_profile_merge(struct swlbr_sample_profile *profile,
 					       const struct swlbr_sample_profile *other,
 					       uint64_t weight)
@@ -302,7 +314,7 @@ struct swlbr_error *swlbr_sample_profile_merge(struct swlbr_sample_profile *prof
 	if (!names || !nodes || !records)
 		error = swlbr_error_no_memory();
 	if (!error)
-		error = map_names(profile, other, names);
+		error = sample_map_names(profile, other, names);
 	if (!error)
 		error = merge_nodes(profile, other, weight, names, nodes);
 	if (!error)

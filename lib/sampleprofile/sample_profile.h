@@ -60,6 +60,13 @@ static inline uint64_t sample_times(uint64_t count, uint64_t factor)
 /** The number of @name of @size bytes, which is added if it is new. */
 struct swlbr_error *sample_name(struct swlbr_sample_profile *profile, const char *name, size_t size,
 				uint32_t *ret);
+/** The names of @other as numbers of @profile, which gets those that it lacks. */
+struct swlbr_error *sample_map_names(struct swlbr_sample_profile *profile,
+				     const struct swlbr_sample_profile *other, uint32_t *map);
+/** Its nodes and records likewise; those that are new have counts of 0. */
+struct swlbr_error *sample_map(struct swlbr_sample_profile *profile,
+			       const struct swlbr_sample_profile *other, uint32_t *names,
+			       uint32_t *nodes, uint32_t *records);
 /** The index of a function or inlined call, which is added if it is new. */
 struct swlbr_error *sample_node(struct swlbr_sample_profile *profile, uint32_t parent,
 				struct sample_place place, uint32_t name, uint32_t *ret);

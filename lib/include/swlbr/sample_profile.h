@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <swlbr/combine.h>
 #include <swlbr/dwarf.h>
 #include <swlbr/edge_profile.h>
 #include <swlbr/elf.h>
@@ -55,6 +56,37 @@ struct swlbr_error *swlbr_sample_profile_add_edges(struct swlbr_sample_profile *
 struct swlbr_error *swlbr_sample_profile_merge(struct swlbr_sample_profile *profile,
 					       const struct swlbr_sample_profile *other,
 					       uint64_t weight);
+
+/**
+ * struct swlbr_sample_combination - what came of two profiles; counts are sums over places
+ * @scale: executions that a count of @hw stood for; den 0: none was found, or wanted
+ * @shared: places that both saw
+ * @from_both, @from_sw, @from_hw: counts in the result at places that both saw, or one alone
+ * @left_out: functions and inlined calls of the side that is not preferred, in a context that the
+ *	other does not have, though it has the function in others
+ */
+struct swlbr_sample_combination {
+	struct swlbr_scale scale;
+	uint64_t shared;
+	uint64_t from_both, from_sw, from_hw;
+	uint64_t left_out;
+};
+
+/**
+ * Combine the profiles of two builds of one program into the empty @combined: @sw of counters, @hw
+ * of branch stacks. With @rescale, counts of @hw are scaled by what the lines that both saw add up
+ * to. Then a place is one function, line offset, discriminator and inline context.
+ *
+ * The place that the preferred side saw is its; where it has none, or 0, that of the other stands.
+ * Compilers inline differently in two builds. A function or inlined call in a context that the
+ * preferred side does not have is taken only if that side does not have the function anywhere: else
+ * the same executions would count in two places.
+ */
+struct swlbr_error *swlbr_sample_profile_combine(const struct swlbr_sample_profile *sw,
+						 const struct swlbr_sample_profile *hw,
+						 enum swlbr_prefer prefer, bool rescale,
+						 struct swlbr_sample_profile *combined,
+						 struct swlbr_sample_combination *ret);
 
 /**
  * Scale all counts so that the totals of the functions come to SWLBR_NORMALIZED_TOTAL but for
