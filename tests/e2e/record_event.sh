@@ -125,6 +125,51 @@ is "without counters: status" $? 5
 is "without counters: says so" "$(grep -c 'only the events of -e are recorded: .*bash: no counters' err)" 1
 is "without counters: samples" "$(script w.data event | grep -c cpu-clock | sed 's/[1-9].*/some/')" some
 
+# Records that the kernel had no room for: the recorder is stopped while 20,000 of them come.
+cat >faults.c <<'C'
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static void fault(int nr)
+{
+	char *pages = mmap(NULL, nr * 4096L, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise(pages, nr * 4096L, MADV_NOHUGEPAGE);
+	for (int i = 0; i < nr; i++)
+		pages[i * 4096L] = 1;
+	munmap(pages, nr * 4096L);
+}
+int main(void)
+{
+	char line[8];
+	puts("ready"), fflush(stdout);
+	fgets(line, sizeof(line), stdin);
+	fault(20000);
+	puts("done"), fflush(stdout);
+	while (access("stop", F_OK))
+		fault(1), usleep(10000);
+	return 0;
+}
+C
+"$cc" -O1 $("$swlbr" cflags --cc "$cc") -o faults faults.c || { fail "build"; exit 1; }
+wait_for() { for _ in $(seq 200); do grep -q "$1" "$2" 2>/dev/null && return; sleep 0.05; done; }
+mkfifo in
+"$swlbr" record -o l.data -e page-faults/period=1/u -- ./faults <in >out 2>err &
+recorder=$!
+exec 9>in
+wait_for ready out
+kill -STOP $recorder
+echo go >&9
+wait_for done out
+kill -CONT $recorder
+sleep 1
+touch stop
+wait $recorder
+lost=$(perf script -i l.data --show-lost-events 2>/dev/null | awk '/PERF_RECORD_LOST/ { n += $NF } END { print n + 0 }')
+is "lost records are told, as many as the file says" \
+	"$(sed -n 's/.*warning: page-faults.*: \([0-9]*\) records were lost.*/\1/p' err)" "$lost"
+is "what was lost and what was not is all" \
+	"$(($(script l.data event | grep -c page-faults) + lost > 20000))" 1
+
 # -p: all threads of a process that runs.
 ./work >out &
 "$swlbr" record -q -o p.data -e cpu-clock:u -p $! 2>err
