@@ -75,8 +75,10 @@ done <out
 is "samples of nobody else" "$(script e.data pid,tid,event | awk '/cpu-clock/ { print $1 }' | sort -u | grep -vcxf <(cut -d' ' -f2 out))" 0
 is "a thread has its name" "$(perf script -i e.data -F comm,tid,event --tid "$(sed -n 's:thread .*/::p' out)" 2>/dev/null |
 	awk '/cpu-clock/ { print $1 }' | sort | uniq -c | sort -n | awk 'END { print $2 }')" worker
-is "functions of libraries are known from their first instruction" \
-	"$(script e.data event,ip,sym,dso | grep -c 'page-faults.*_start .*ld-linux' | sed 's/[1-9].*/some/')" some
+# A fault or two may come from within the exec, of addresses that nothing is mapped at.
+is "libraries are known from the moment they are mapped" \
+	"$(script e.data event,ip,sym,dso | awk '/page-faults/ { if (/libc/) known++; if (/unknown/) not++ }
+		END { print (known > 5), (not < 3) }')" "1 1"
 is "perf orders them by time, both kinds among one another" \
 	"$(script e.data time,event | awk '
 		$1 + 0 < last { backwards++ }
