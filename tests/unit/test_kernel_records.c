@@ -47,10 +47,13 @@ static struct perf_event_attr stack_attr(void)
 }
 
 /* Records as the kernel has them in its buffer, with its id 1, which is one of ours as well. */
-static const uint64_t words_of_sample[] = {
-	1, 0x401234, 7ULL << 32 | 6, 5000,     3, 100003, /* id, ip, pid and tid, time, cpu, period */
-	2, 0x401010, 0x401000,	     0x10,     0x401020, 0x401008, 0x21, /* nr, from, to, flags … */
-};
+static const uint64_t
+	words_of_sample[] = {
+		1,	  0x401234, 7ULL << 32 | 6, 5000,
+		3,	  100003, /* id, ip, pid and tid, time, cpu, period */
+		2,	  0x401010, 0x401000,	    0x10,
+		0x401020, 0x401008, 0x21, /* nr, from, to, flags … */
+	};
 static const uint64_t words_of_lost[] = {
 	1, 12, 7ULL << 32 | 6, 6000, 3, 1, /* id, lost; pid and tid, time, cpu, id */
 };
@@ -135,11 +138,9 @@ static bool is_event(const char *text, uint32_t type, uint64_t config, bool no_u
 {
 	struct event_list list = { 0 };
 	bool right = fine(event_list_parse(&list, text)) && list.nr == 1 &&
-		     list.requests[0].attr.type == type &&
-		     list.requests[0].attr.config == config &&
+		     list.requests[0].attr.type == type && list.requests[0].attr.config == config &&
 		     list.requests[0].attr.exclude_user == no_user &&
-		     list.requests[0].attr.exclude_kernel == no_kernel &&
-		     !list.requests[0].missing;
+		     list.requests[0].attr.exclude_kernel == no_kernel && !list.requests[0].missing;
 
 	event_list_deinit(&list);
 	return right;
@@ -159,13 +160,13 @@ static void test_spelling(void)
 	struct event_list list = { 0 };
 
 	check(is_event("cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false, false) &&
-		      is_event("branches:u", PERF_TYPE_HARDWARE,
-			       PERF_COUNT_HW_BRANCH_INSTRUCTIONS, false, true) &&
+		      is_event("branches:u", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
+			       false, true) &&
 		      is_event("faults:k", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, true,
 			       false) &&
 		      is_event("r20c4:uk", PERF_TYPE_RAW, 0x20c4, false, false) &&
-		      is_event("cpu-clock/period=7/u", PERF_TYPE_SOFTWARE,
-			       PERF_COUNT_SW_CPU_CLOCK, false, true),
+		      is_event("cpu-clock/period=7/u", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK,
+			       false, true),
 	      "names, raw events and modifiers");
 	check(fine(event_list_parse(&list,
 				    "cycles/freq=99/,no_such_pmu/config=1,period=5/pp,cs")) &&
