@@ -55,16 +55,30 @@ static bool limit_row(struct flow_state *state, uint32_t row)
 	return changed;
 }
 
+/*
+ * The sum of all counters, which is more than anything ran: what runs again and again without one
+ * that counts it has been optimised away, or was never in a loop.
+ */
+static double sum_counters(const struct flow_state *state)
+{
+	double sum = 1;
+
+	for (uint32_t row = 0; row < state->system->nr_rows; row++)
+		sum += state->counted[row];
+	return sum;
+}
+
 struct swlbr_error *flow_limit(struct flow_state *state)
 {
 	const struct flow_system *system = state->system;
+	double all = sum_counters(state);
 	bool changed = true;
 
 	state->limit = calloc(system->nr_vars + 1, sizeof(*state->limit));
 	if (!state->limit)
 		return swlbr_error_no_memory();
 	for (size_t i = 0; i < system->nr_vars; i++)
-		state->limit[i] = state->known[i] ? state->value[i] : INFINITY;
+		state->limit[i] = state->known[i] ? state->value[i] : all;
 	for (unsigned int sweep = 0; changed && sweep < MAX_SWEEPS; sweep++) {
 		changed = false;
 		for (uint32_t i = 0; i < system->nr_rows; i++) {

@@ -30,10 +30,11 @@ struct swlbr_error *flow_state_init(struct flow_state *state, const struct flow_
 	state->value = calloc(system->nr_vars + 1, sizeof(*state->value));
 	state->known = calloc(system->nr_vars + 1, sizeof(*state->known));
 	state->rest = calloc(system->nr_rows + 1, sizeof(*state->rest));
+	state->counted = calloc(system->nr_rows + 1, sizeof(*state->counted));
 	state->open = calloc(system->nr_rows + 1, sizeof(*state->open));
 	state->open_plus = calloc(system->nr_rows + 1, sizeof(*state->open_plus));
 	state->disagrees = calloc(map->nr_functions + 1, sizeof(*state->disagrees));
-	if (!state->value || !state->known || !state->rest || !state->open || !state->open_plus ||
+	if (!state->value || !state->known || !state->rest || !state->counted || !state->open || !state->open_plus ||
 	    !state->disagrees)
 		return swlbr_error_no_memory();
 	for (size_t row = 0; row < system->nr_rows; row++) {
@@ -41,7 +42,8 @@ struct swlbr_error *flow_state_init(struct flow_state *state, const struct flow_
 		for (uint32_t i = system->row_start[row]; i < system->row_start[row + 1]; i++)
 			state->open_plus[row] += system->terms[i].coefficient > 0;
 		if (system->row_counter[row] != SWLBR_NONE)
-			state->rest[row] = (double)counters[system->row_counter[row]];
+			state->rest[row] = state->counted[row] =
+				(double)counters[system->row_counter[row]];
 	}
 	/* Code without counters is in no row. */
 	for (uint32_t i = 0; i < system->nr_vars; i++) {
@@ -57,6 +59,7 @@ void flow_state_deinit(struct flow_state *state)
 	free(state->value);
 	free(state->known);
 	free(state->rest);
+	free(state->counted);
 	free(state->open);
 	free(state->open_plus);
 	free(state->limit);
