@@ -9,6 +9,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "open_rows.h"
 #include "solver.h"
@@ -78,18 +79,35 @@ static double sweep(struct open_rows *rows, bool backwards)
 	return worst;
 }
 
+/* Newton's method, whose outcome is taken unless it is worse than what there was before. */
+static struct swlbr_error *refine(struct open_rows *rows, double tolerance)
+{
+	double *before = malloc((rows->nr_vars + 1) * sizeof(*before));
+	double off = open_rows_off(rows);
+	struct swlbr_error *error;
+
+	if (!before)
+		return swlbr_error_no_memory();
+	memcpy(before, rows->value, rows->nr_vars * sizeof(*before));
+	error = newton(rows, tolerance);
+	if (!error &&
+	    !(open_rows_off(rows) <= off)) /* rows that contradict each other everywhere */
+		memcpy(rows->value, before, rows->nr_vars * sizeof(*before));
+	free(before);
+	return error;
+}
+
 struct swlbr_error *flow_balance(struct flow_state *state, bool roughly)
 {
+	unsigned int max = roughly ? MAX_SWEEPS_ALONE : MAX_SWEEPS;
+	double enough = roughly ? ROUGH : TOLERANCE, worst = 1;
 	struct open_rows rows;
 	struct swlbr_error *error = open_rows_init(&rows, state);
-	double worst = 1;
 
-	for (unsigned int i = 0; !error && i < (roughly ? MAX_SWEEPS_ALONE : MAX_SWEEPS) &&
-				 worst > (roughly ? ROUGH : TOLERANCE);
-	     i++)
+	for (unsigned int i = 0; !error && i < max && worst > enough; i++)
 		worst = sweep(&rows, i % 2);
 	if (!error && worst > (roughly ? TOO_ROUGH : TOLERANCE))
-		error = newton(&rows, roughly ? ROUGH : TOLERANCE);
+		error = refine(&rows, enough);
 	if (!error)
 		open_rows_take(&rows, state);
 	open_rows_deinit(&rows);

@@ -119,8 +119,7 @@ void open_rows_deinit(struct open_rows *rows)
 	free(rows->outer);
 }
 
-/* What the rows are off by in the end, but for rounding. */
-static double sum_off(const struct open_rows *rows)
+double open_rows_off(const struct open_rows *rows)
 {
 	double all = 0;
 
@@ -137,7 +136,7 @@ static double sum_off(const struct open_rows *rows)
 
 void open_rows_take(const struct open_rows *rows, struct flow_state *state)
 {
-	double off = sum_off(rows);
+	double off = open_rows_off(rows);
 
 	if (isfinite(off))
 		state->moved += off;

@@ -20,6 +20,9 @@ struct open_rows {
 struct swlbr_error *open_rows_init(struct open_rows *rows, const struct flow_state *state);
 void open_rows_deinit(struct open_rows *rows);
 
+/** What the rows are off by, summed, but for rounding. */
+double open_rows_off(const struct open_rows *rows);
+
 /** Copy the values back; what rows are still off by is added to state->moved. */
 void open_rows_take(const struct open_rows *rows, struct flow_state *state);
 

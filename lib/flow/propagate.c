@@ -34,8 +34,8 @@ struct swlbr_error *flow_state_init(struct flow_state *state, const struct flow_
 	state->open = calloc(system->nr_rows + 1, sizeof(*state->open));
 	state->open_plus = calloc(system->nr_rows + 1, sizeof(*state->open_plus));
 	state->disagrees = calloc(map->nr_functions + 1, sizeof(*state->disagrees));
-	if (!state->value || !state->known || !state->rest || !state->counted || !state->open || !state->open_plus ||
-	    !state->disagrees)
+	if (!state->value || !state->known || !state->rest || !state->counted || !state->open ||
+	    !state->open_plus || !state->disagrees)
 		return swlbr_error_no_memory();
 	for (size_t row = 0; row < system->nr_rows; row++) {
 		state->open[row] = system->row_start[row + 1] - system->row_start[row];

@@ -11,7 +11,7 @@ struct flow_state {
 	double *value;	     /* per variable */
 	bool *known;	     /* decided */
 	double *rest;	     /* per row: what the unknown variables have to add up to */
-	double *counted;    /* per row: what its counter says, 0 where it has none */
+	double *counted;     /* per row: what its counter says, 0 where it has none */
 	uint32_t *open;	     /* per row: terms with unknown variables */
 	uint32_t *open_plus; /* of these, with positive coefficients */
 	double moved;	     /* sum of what rows disagreed by */

@@ -59,7 +59,7 @@ uint64_t area_static_address(const struct area *area)
 
 /* Read the blocks from @first on, @nr of them and at most AREA_BATCH, those touched since the load. */
 struct swlbr_error *area_read_blocks(struct area *area, pid_t tid, int pagemap, uint64_t address,
-				       size_t first, size_t nr, bool *read_ret)
+				     size_t first, size_t nr, bool *read_ret)
 {
 	static uint64_t buffer[AREA_BATCH * COUNTERS_PER_BLOCK];
 	uint64_t start = address + first * BLOCK_SIZE;
@@ -106,17 +106,17 @@ static struct swlbr_error *area_read(struct area *area, pid_t tid, bool *read_re
 
 	for (size_t i = 0; !error && *read_ret && i < area->last.nr_blocks; i += AREA_BATCH)
 		error = area_read_blocks(area, tid, pagemap, address, i,
-				    area->last.nr_blocks - i < AREA_BATCH ? area->last.nr_blocks - i
-								     : AREA_BATCH,
-				    read_ret);
+					 area->last.nr_blocks - i < AREA_BATCH
+						 ? area->last.nr_blocks - i
+						 : AREA_BATCH,
+					 read_ret);
 	if (pagemap >= 0)
 		close(pagemap);
 	return error;
 }
 
 /* Counters and value lists as they are now. An unreadable process leaves what was read before. */
-struct swlbr_error *area_snapshot(struct session *session, struct area *area, pid_t pid,
-					 pid_t tid)
+struct swlbr_error *area_snapshot(struct session *session, struct area *area, pid_t pid, pid_t tid)
 {
 	struct value_lists values;
 	struct swlbr_error *error;
@@ -138,8 +138,7 @@ struct swlbr_error *area_snapshot(struct session *session, struct area *area, pi
 	return history_end_interval(&area->history, area->last_time);
 }
 
-struct swlbr_error *area_inherit(struct session *session, struct area *area, pid_t pid,
-					pid_t tid)
+struct swlbr_error *area_inherit(struct session *session, struct area *area, pid_t pid, pid_t tid)
 {
 	struct swlbr_error *error = area_snapshot(session, area, pid, tid);
 

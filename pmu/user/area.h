@@ -41,8 +41,7 @@ struct swlbr_error *area_read_blocks(struct area *area, pid_t tid, int pagemap, 
 				     size_t first, size_t nr, bool *read_ret);
 
 /* Counters and value lists as they are now. An unreadable process leaves what was read before. */
-struct swlbr_error *area_snapshot(struct session *session, struct area *area, pid_t pid,
-				  pid_t tid);
+struct swlbr_error *area_snapshot(struct session *session, struct area *area, pid_t pid, pid_t tid);
 /* The present counts are not ours to count. */
 struct swlbr_error *area_inherit(struct session *session, struct area *area, pid_t pid, pid_t tid);
 

@@ -7,7 +7,7 @@
 
 #define THREADS 4
 #define NUMBERS 100000
-#define ROUNDS 10
+#define ROUNDS	10
 
 static int compare(uint32_t a, uint32_t b)
 {
