@@ -88,13 +88,29 @@ table()
 				"$(field edge-error)" "$(field block-error)" "$(field with-calls-overlap)" \
 				"$(field with-calls-error)" "$exact"
 			echo "$line" >"$name.$build.line"
+			"$swlbr" map --dump "$WORKLOADS/$build/$name" | grep -E ' counter [0-9]+ ' |
+				sort | uniq -d >"$name.$build.twice"
 		done
 	done
 }
 
+# sane NAME.BUILD: however little the counters tell, no count is out of all proportion
+sane()
+{
+	local line
+
+	line=$(cat "$1.line")
+	bar "$1: edge error is of the size of the run, %" "$(field edge-error)" 150
+	bar "$1: increments that the map has twice" "$(wc -l <"$1.twice")" 0
+}
+
 bars()
 {
-	local name line
+	local name line file
+
+	for file in *.line; do
+		[ ! -f "${file%.line}.arcs" ] || sane "${file%.line}"
+	done
 
 	for name in lua bzip2 zstd; do
 		[ -f "$name.inplace.line" ] || continue
