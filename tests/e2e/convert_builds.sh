@@ -31,6 +31,8 @@ for side in sw hw sum; do
 		fail "$side: $(cat err)"
 done
 is "the shipped build is preferred" "$(cmp default.prof hw.prof 2>&1)" ""
+is "which is another profile than the counters' build" \
+	"$(cmp -s default.prof sw.prof || echo other)" other
 for side in counters stacks; do
 	"$asan" convert -q -i $side.data -f llvm-sample -o $side.prof || fail "convert $side"
 done
