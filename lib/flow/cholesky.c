@@ -6,6 +6,8 @@
 #include "cholesky.h"
 
 #define MAX_ENTRIES 40000000
+/* Numbers looked at while places are found: a second or two. */
+#define MAX_WORK 500000000
 
 /* The elimination: who is still connected to whom. */
 struct neighbours {
@@ -14,6 +16,8 @@ struct neighbours {
 };
 
 struct elimination {
+	size_t work;
+	bool too_dense;
 	struct cholesky *cholesky;
 	struct neighbours *neighbours;
 	uint32_t *bucket, *next, *previous; /* rows by degree: heads, and links */
@@ -62,6 +66,13 @@ static bool connect(struct elimination *elimination, size_t nr_lists, const uint
 		    const uint32_t *rows)
 {
 	for (size_t l = 0; l < nr_lists; l++) {
+		size_t length = list_start[l + 1] - list_start[l];
+
+		elimination->work += length * length;
+		if (elimination->work > MAX_ENTRIES) {
+			elimination->too_dense = true;
+			return false;
+		}
 		for (uint32_t i = list_start[l]; i < list_start[l + 1]; i++) {
 			struct neighbours *list = &elimination->neighbours[rows[i]];
 
@@ -110,6 +121,11 @@ static bool merge(struct elimination *elimination, uint32_t other, uint32_t row)
 	const struct neighbours *b = &elimination->neighbours[row];
 	uint32_t i = 0, k = 0, nr = 0;
 
+	elimination->work += a->nr + b->nr;
+	if (elimination->work > MAX_WORK) {
+		elimination->too_dense = true;
+		return false;
+	}
 	while (i < a->nr || k < b->nr) {
 		uint32_t one;
 
@@ -146,8 +162,10 @@ static bool eliminate(struct elimination *elimination)
 		elimination->order[turn] = row;
 		cholesky->place[row] = turn;
 		cholesky->nr_entries += list->nr;
-		if (cholesky->nr_entries > MAX_ENTRIES)
+		if (cholesky->nr_entries > MAX_ENTRIES) {
+			elimination->too_dense = true;
 			return false;
+		}
 		for (uint32_t i = 0; i < list->nr; i++) {
 			bucket_remove(elimination, list->row[i]);
 			if (!merge(elimination, list->row[i], row))
@@ -222,7 +240,7 @@ struct swlbr_error *cholesky_init(struct cholesky *cholesky, size_t nr, size_t n
 	elimination_deinit(&elimination);
 	if (done)
 		return NULL;
-	if (cholesky->nr_entries > MAX_ENTRIES)
+	if (elimination.too_dense)
 		return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
 					  "a system of %zu equations is too dense", nr);
 	return swlbr_error_no_memory();
