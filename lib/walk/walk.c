@@ -631,7 +631,7 @@ static struct swlbr_error *walk_some(struct swlbr_walker *walker, struct walk *w
 }
 
 /* Stacks drawn before what is owed is looked at again. */
-#define CHUNK 64
+#define CHUNK 512
 
 static struct swlbr_error *walk_all(struct swlbr_walker *walker, struct walk *walk, uint64_t nr,
 				    unsigned int depth, double branches, const struct sink *sink)
