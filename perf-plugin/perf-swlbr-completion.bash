@@ -48,6 +48,11 @@ _perf_swlbr_words()
 		return ;;
 	record:-F | record:--freq | record:-c | record:--count | record:--depth)
 		return ;;
+	convert:--from)
+		COMPREPLY=($(compgen -W "arcs stacks" -- "$current"))
+		return ;;
+	map:--function)
+		return ;;
 	record:-j | record:--branch-filter)
 		COMPREPLY=($(compgen -W "any any_call any_ret ind_call cond u" -- "$current"))
 		return ;;
@@ -67,8 +72,11 @@ _perf_swlbr_words()
 			-- "$current")) ;;
 	convert:-*)
 		COMPREPLY=($(compgen -W "-i --input -f --format -o --output --list-formats --compress
-			--md5 --symbol-list --normalize --prefer --weight --pid --tid --comm --event --time --dso --from --json -q --quiet
-			-v --verbose --help" -- "$current")) ;;
+			--md5 --symbol-list --normalize --prefer --weight --pid --tid --comm --event
+			--time --dso --from --json -q --quiet -v --verbose --help" -- "$current")) ;;
+	map:-*)
+		COMPREPLY=($(compgen -W "--stat --dump --function --no-cache -v --verbose --help" \
+			-- "$current")) ;;
 	merge:-*)
 		COMPREPLY=($(compgen -W "-o --output --weight -q --quiet --help" -- "$current")) ;;
 	record:*)

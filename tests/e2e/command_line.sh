@@ -38,7 +38,7 @@ is "output that cannot be written: status 1" $? 1
 says "output that cannot be written is said" err "No space left"
 
 # Every option that a command's help names is in its manual page and in the completion.
-for command in record convert merge cflags; do
+for command in record convert merge cflags map; do
 	missing=
 	for option in $($plugin "$command" --help | grep -oE '(^|[ ,])--[a-z0-9-]+' | tr -d ' ,' | sort -u); do
 		[ "$option" = --help ] || grep -qE -- "^$option\b" \
