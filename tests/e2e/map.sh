@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# perf swlbr map: any binary has a map or one line that says why not; damaged ones do no harm.
+. "$(dirname "$0")/lib/common.sh"
+cd "$scratch" || exit 1
+export XDG_CACHE_HOME=$scratch/cache
+checked=$BUILD_ASAN/perf-swlbr
+build_endings || { fail "build"; exit 1; }
+
+"$swlbr" map endings >stat 2>err
+is "--stat" "$? $(grep -c 'increment sites' stat)" "0 1"
+is "most counters have a site" \
+	"$(awk '$2 == "counters," { print ($3 >= 0.9 * $1) }' stat)" 1
+"$swlbr" map --function marked endings >dump
+is "--function: one function, with its counter" "$(grep -c '^0x' dump) $(grep -c 'counter' dump |
+	awk '{ print ($1 > 0) }')" "1 1"
+"$swlbr" map --function no_such endings >dump 2>err
+is "no such function: status" $? 1
+says "no such function: says so" err 'no function no_such$'
+strip -o stripped endings
+"$swlbr" map --no-cache --stat stripped >stripped.stat
+is "stripped: the same sites" "$(grep 'increment sites' stripped.stat)" "$(grep 'increment sites' stat)"
+echo text >text
+"$swlbr" map text 2>err
+is "no ELF file: status" $? 1
+says "no ELF file: says so" err 'text: not an ELF file'
+"$swlbr" map endings >/dev/full 2>err
+is "output that cannot be written: status" $? 1
+if command -v aarch64-linux-gnu-gcc >/dev/null; then
+	echo 'int main(void) { return 0; }' >a.c
+	aarch64-linux-gnu-gcc -o arm a.c && "$swlbr" map arm 2>err
+	says "another machine: says so" err 'machine 183'
+else
+	echo "skip another machine: no compiler for it"
+fi
+
+# Copies with a byte wrong here and there, in headers and tables most of all.
+cat >damage.py <<'P'
+import random, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+random.seed(int(sys.argv[2]))
+for _ in range(random.choice((1, 3, 30))):
+    at = random.choice((random.randrange(64), random.randrange(64, 1024),
+                        random.randrange(len(data)), len(data) - 1 - random.randrange(2400)))
+    data[at] = random.choice((0, 1, 0x7f, 0x80, 0xff, random.randrange(256)))
+open("damaged", "wb").write(data)
+P
+bad=
+for seed in $(seq 60); do
+	/usr/bin/python3 damage.py endings "$seed"
+	timeout 60 "$checked" map --no-cache damaged >out 2>err
+	result=$?
+	{ [ $result = 0 ] || { [ $result = 1 ] && [ "$(wc -l <err)" = 1 ]; }; } ||
+		bad+=" $seed:$result:$(head -c 200 err)"
+done
+is "60 damaged files: a map or one line" "$bad" ""
+exit $status
