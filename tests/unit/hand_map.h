@@ -5,7 +5,7 @@
 
 #include <swlbr/branch_map.h>
 
-#define HAND_MAX 64
+#define HAND_MAX   64
 #define HAND_BLOCK 16 /* bytes of a block; its last instruction is at 12 */
 
 struct hand_map {

@@ -130,21 +130,25 @@ static double try_one(uint32_t nr_rows)
 
 static void test_limit(void)
 {
-	/* All rows connected to each other: 20,000 of them have 2e8 entries. */
+	/* All rows connected to each other. */
 	uint32_t nr = 20000, start[2] = { 0, 20000 }, *rows = calloc(nr, sizeof(*rows));
 	struct cholesky matrix;
 	struct swlbr_error *error;
 
 	for (uint32_t i = 0; rows && i < nr; i++)
 		rows[i] = i;
-	/* A star: its middle is eliminated last, and nothing fills up. */
 	error = cholesky_init(&matrix, nr, 0, start, rows);
 	check(!error && matrix.nr_entries == 0, "a diagonal matrix");
 	swlbr_error_destroy(error);
 	cholesky_deinit(&matrix);
-	start[1] = 6000;
+	start[1] = 2000;
 	error = cholesky_init(&matrix, nr, 1, start, rows);
 	check(error && error->code == SWLBR_ERROR_UNSUPPORTED, "a matrix that is too dense");
+	swlbr_error_destroy(error);
+	cholesky_deinit(&matrix);
+	start[1] = nr;
+	error = cholesky_init(&matrix, nr, 1, start, rows);
+	check(error && error->code == SWLBR_ERROR_UNSUPPORTED, "one that is so from the start");
 	swlbr_error_destroy(error);
 	cholesky_deinit(&matrix);
 	free(rows);

@@ -245,7 +245,8 @@ static void test_targets(void)
 	error = swlbr_flow_set_targets(&hand.map, targets, 3, &result);
 	good = good && !error && result.nr_calls == 1 && result.calls[0].nr == 80 &&
 	       result.calls[0].function == 1 && result.calls[0].exact && result.outside[1] == 10;
-	verdict(good, "targets of an indirect call are calls, two tellings summed; not from outside");
+	verdict(good,
+		"targets of an indirect call are calls, two tellings summed; not from outside");
 	swlbr_error_destroy(error);
 	interval = result;
 	result = (struct swlbr_flow_result){ 0 };

@@ -91,9 +91,9 @@ static void test_open(void)
 	check(snapshot(&history, now, 2, 1) && snapshot(&history, now, 3, 2), "two intervals");
 	memcpy(old, now, sizeof(old));
 	now[5] += 9;
-	check(fine(history_grow(&history, 0, old, now, NR)) &&
-		      fine(history_coarsen(&history, 1)) && history.nr_intervals == 1 &&
-		      history.nr_open == 1 && sums(&history, sum) && !memcmp(sum, now, sizeof(sum)),
+	check(fine(history_grow(&history, 0, old, now, NR)) && fine(history_coarsen(&history, 1)) &&
+		      history.nr_intervals == 1 && history.nr_open == 1 && sums(&history, sum) &&
+		      !memcmp(sum, now, sizeof(sum)),
 	      "and one under way: made one, with that beside");
 	check(fine(history_end_interval(&history, 4)) && history.nr_intervals == 2 &&
 		      sums(&history, sum) && !memcmp(sum, now, sizeof(sum)),

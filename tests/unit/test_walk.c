@@ -140,9 +140,9 @@ static double overlap(const struct seen *seen)
 		uint32_t from, to;
 		double nr;
 	} want[] = {
-		{ 0, 4, 1e6 },	 { 1, HAND_MAX, 1e6 }, { HAND_MAX, 2, 1e6 },	{ 2, 0, 999000 },
-		{ 4, 6, 750000 }, { 5, 6, 250000 },	{ 6, 1, 1e6 },		{ 3, HAND_MAX, 1000 },
-		{ HAND_MAX, 0, 1000 },
+		{ 0, 4, 1e6 },	  { 1, HAND_MAX, 1e6 },	 { HAND_MAX, 2, 1e6 },
+		{ 2, 0, 999000 }, { 4, 6, 750000 },	 { 5, 6, 250000 },
+		{ 6, 1, 1e6 },	  { 3, HAND_MAX, 1000 }, { HAND_MAX, 0, 1000 },
 	};
 	double all = 0, both = 0;
 
