@@ -127,8 +127,11 @@ is "without counters: status" $? 5
 is "without counters: says so" "$(grep -c 'only the events of -e are recorded: .*bash: no counters' err)" 1
 is "without counters: samples" "$(script w.data event | grep -c cpu-clock | sed 's/[1-9].*/some/')" some
 
-# Records that the kernel had no room for: the recorder is stopped while 20,000 of them come.
+# Records that the kernel had no room for: the recorder is stopped while 20,000 of them come. The
+# kernel tells a loss with the next record of the same CPU, so the program stays on one.
 cat >faults.c <<'C'
+#define _GNU_SOURCE
+#include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -143,6 +146,10 @@ static void fault(int nr)
 int main(void)
 {
 	char line[8];
+	cpu_set_t cpus;
+	CPU_ZERO(&cpus);
+	CPU_SET(sched_getcpu(), &cpus);
+	sched_setaffinity(0, sizeof(cpus), &cpus);
 	puts("ready"), fflush(stdout);
 	fgets(line, sizeof(line), stdin);
 	fault(20000);
