@@ -73,8 +73,7 @@ static long read_sysctl(const char *name)
 	return value;
 }
 
-/* errno of opening an event like that, or 0. */
-static int try_open(const struct opening *opening, struct perf_event_attr *attr)
+static int open_once(const struct opening *opening, struct perf_event_attr *attr)
 {
 	struct perf_evsel *evsel = perf_evsel__new(attr);
 	int result = evsel ? perf_evsel__open(evsel, opening->cpus, opening->threads) : -ENOMEM;
@@ -84,6 +83,22 @@ static int try_open(const struct opening *opening, struct perf_event_attr *attr)
 		perf_evsel__delete(evsel);
 	}
 	return -result;
+}
+
+/* errno of opening an event like that, or 0; does without what older kernels do not know. */
+static int try_open(const struct opening *opening, struct perf_event_attr *attr)
+{
+	int failure = open_once(opening, attr);
+
+	if (failure == EINVAL) { /* before 6.0 */
+		attr->read_format &= ~(uint64_t)PERF_FORMAT_LOST;
+		failure = open_once(opening, attr);
+	}
+	if (failure == EINVAL && attr->build_id) { /* before 5.12 */
+		attr->build_id = 0;
+		failure = open_once(opening, attr);
+	}
+	return failure;
 }
 
 /* Likewise; gives up the kernel where it is not permitted and was not asked for. */
@@ -150,7 +165,7 @@ static void prepare_attr(const struct opening *opening, const struct event_reque
 			    PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
 			    PERF_SAMPLE_BRANCH_STACK;
 	attr->branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
-	attr->read_format = PERF_FORMAT_ID;
+	attr->read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST;
 	attr->sample_id_all = 1;
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
@@ -179,20 +194,13 @@ static bool choose_attr(const struct kernel_events *events, const struct opening
 	}
 	prepare_attr(opening, request, !events->summary->nr_events, attr);
 	failure = try_open_user(opening, request, attr);
-	if (failure == EINVAL && attr->build_id) { /* a kernel before 5.12 */
-		attr->build_id = 0;
-		failure = try_open_user(opening, request, attr);
-	}
 	if (!failure)
 		return true;
 	attr->sample_type &= ~(uint64_t)PERF_SAMPLE_BRANCH_STACK;
 	attr->branch_sample_type = 0;
 	attr->build_id = attr->mmap;
+	attr->read_format |= PERF_FORMAT_LOST;
 	stackless = try_open_user(opening, request, attr);
-	if (stackless == EINVAL && attr->build_id) {
-		attr->build_id = 0;
-		stackless = try_open_user(opening, request, attr);
-	}
 	if (!stackless) {
 		explain_no_stacks(attr, failure, why);
 		tell(events->session, "%s: recorded without branch stacks: %s", request->name, why);
@@ -253,6 +261,8 @@ static struct swlbr_error *collect_ids(struct kernel_events *events, const struc
 	size_t threads = (size_t)perf_thread_map__nr(opening->threads);
 	struct perf_evsel *evsel;
 
+	events->nr_cpus = cpus;
+	events->nr_threads = threads;
 	events->ids = calloc(cpus * threads * events->summary->nr_events, sizeof(*events->ids));
 	if (!events->ids)
 		return swlbr_error_no_memory();
@@ -523,6 +533,77 @@ struct swlbr_error *kernel_events_drain(struct kernel_events *events)
 	perf_evlist__for_each_mmap(events->evlist, map, false) if (!error)
 		error = drain_buffer(events, map);
 	return error;
+}
+
+/* What the kernel has lost of the event number @nr, told or not; @ret stays if it cannot say. */
+static struct swlbr_error *read_lost(const struct kernel_events *events, size_t nr, uint64_t *ret)
+{
+	struct perf_evsel *evsel;
+	uint64_t lost = 0;
+
+	perf_evlist__for_each_evsel(events->evlist, evsel)
+	{
+		if (nr--)
+			continue;
+		if (!(perf_evsel__attr(evsel)->read_format & PERF_FORMAT_LOST))
+			return NULL;
+		for (size_t i = 0; i < events->nr_cpus * events->nr_threads; i++) {
+			struct perf_counts_values counts = { 0 };
+			int failure = perf_evsel__read(evsel, (int)(i / events->nr_threads),
+						       (int)(i % events->nr_threads), &counts);
+
+			if (failure < 0)
+				return swlbr_error_errno(-failure, "what the kernel lost");
+			lost += counts.lost;
+		}
+		break;
+	}
+	*ret = lost;
+	return NULL;
+}
+
+static struct swlbr_error *write_lost(struct kernel_events *events,
+				      const struct recorder_event *event, uint64_t lost)
+{
+	struct {
+		struct perf_event_header header;
+		uint64_t id, lost;
+		uint32_t pid, tid;
+		uint64_t time;
+		uint32_t cpu, reserved;
+		uint64_t identifier;
+	} record = {
+		.header = { .type = PERF_RECORD_LOST, .size = sizeof(record) },
+		.lost = lost,
+		.time = session_now(),
+		.cpu = UINT32_MAX, /* several */
+	};
+
+	return swlbr_perfdata_write_kernel_record(events->session->writer, &record.header,
+						  event->id);
+}
+
+struct swlbr_error *kernel_events_finish(struct kernel_events *events)
+{
+	struct recorder_summary *summary = events->summary;
+	struct recorder_event *loser = NULL;
+	struct swlbr_error *error = NULL;
+	uint64_t told = 0, lost = 0;
+
+	if (!events->evlist)
+		return NULL;
+	error = kernel_events_drain(events);
+	for (size_t i = 0; !error && i < summary->nr_events; i++) {
+		struct recorder_event *event = &summary->events[i];
+
+		/* Events share buffers: a record in one's name tells of what all lost. */
+		told += event->lost;
+		error = read_lost(events, i, &event->lost);
+		lost += event->lost;
+		if (event->lost && !loser)
+			loser = event;
+	}
+	return error || lost <= told ? error : write_lost(events, loser, lost - told);
 }
 
 void kernel_events_deinit(struct kernel_events *events)

@@ -16,7 +16,7 @@ struct kernel_events {
 	struct perf_evlist *evlist;	  /* NULL: none is open */
 	struct recorder_summary *summary; /* its events are those that are open */
 	struct kernel_event_id *ids;	  /* sorted */
-	size_t nr_ids;
+	size_t nr_ids, nr_cpus, nr_threads;
 	int timer; /* to be polled: readable when buffers are to be emptied; -1: nothing is open */
 };
 
@@ -34,6 +34,12 @@ void kernel_events_disable(struct kernel_events *events);
 
 /* Move what is in the kernel's buffers to the file; also when @timer is readable. */
 struct swlbr_error *kernel_events_drain(struct kernel_events *events);
+/*
+ * After kernel_events_disable(): drain, and write a PERF_RECORD_LOST for what was lost without the
+ * kernel's having told, for it tells with the next record of the same buffer (PERF_FORMAT_LOST,
+ * Linux 6.0).
+ */
+struct swlbr_error *kernel_events_finish(struct kernel_events *events);
 void kernel_events_deinit(struct kernel_events *events);
 
 #endif

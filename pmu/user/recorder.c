@@ -265,7 +265,7 @@ struct swlbr_error *recorder_run(const struct recorder_options *options,
 		error = detach_error;
 	kernel_events_disable(&recorder.kernel_events);
 	if (!error)
-		error = kernel_events_drain(&recorder.kernel_events);
+		error = kernel_events_finish(&recorder.kernel_events);
 	summary->end = session_now();
 	if (!error)
 		error = check_result(&recorder);
