@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "base/saturate.h"
+
 #include "cmd.h"
 #include "convert.h"
 
@@ -52,8 +54,7 @@ static void sum_totals(const struct convert *convert, struct swlbr_profraw_total
 		sum->executed += one.executed;
 		sum->damaged += one.damaged;
 		sum->counters += one.counters;
-		if (__builtin_add_overflow(sum->count, one.count, &sum->count))
-			sum->count = UINT64_MAX;
+		add_saturating(&sum->count, one.count);
 	}
 }
 

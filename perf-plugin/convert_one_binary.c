@@ -7,6 +7,8 @@
 
 #include <swlbr/edge_writers.h>
 
+#include "base/saturate.h"
+
 #include "cmd.h"
 #include "convert_samples.h"
 
@@ -21,14 +23,10 @@ struct swlbr_error *convert_edge_weights(struct swlbr_edge_profile *edges, uint6
 		return swlbr_error_no_memory();
 	*total_ret = 0;
 	for (size_t i = 0; i < nr; i++) {
-		uint64_t *weight = &weights[all[i].from_binary];
-
 		if (all[i].kind != SWLBR_EDGE_RANGE)
 			continue;
-		if (__builtin_add_overflow(*weight, all[i].nr, weight))
-			*weight = UINT64_MAX;
-		if (__builtin_add_overflow(*total_ret, all[i].nr, total_ret))
-			*total_ret = UINT64_MAX;
+		add_saturating(&weights[all[i].from_binary], all[i].nr);
+		add_saturating(total_ret, all[i].nr);
 	}
 	*ret = weights;
 	return NULL;

@@ -6,6 +6,8 @@
 
 #include <swlbr/sample_profile.h>
 
+#include "base/saturate.h"
+
 #include "cmd.h"
 #include "convert_samples.h"
 
@@ -247,9 +249,8 @@ static void print_combination(const struct samples *samples)
 
 	if (!samples->by_source)
 		return;
-	if (__builtin_add_overflow(whole, result->from_sw, &whole) ||
-	    __builtin_add_overflow(whole, result->from_hw, &whole))
-		whole = UINT64_MAX;
+	add_saturating(&whole, result->from_sw);
+	add_saturating(&whole, result->from_hw);
 	fprintf(stderr,
 		"[ two builds, combined by source place: of the counts %.1f %% seen by both (%" PRIu64
 		" places), %.1f %% only by counters, %.1f %% only by stacks; %" PRIu64

@@ -5,6 +5,7 @@
 
 #include <swlbr/combine.h>
 
+#include "base/saturate.h"
 #include "combine_seen.h"
 
 /* The rows of one branch or range, of all sources that have it. */
@@ -21,12 +22,6 @@ struct combining {
 	struct swlbr_combination *result;
 	struct seen seen; /* code in ranges of the preferred side */
 };
-
-static void add(uint64_t *sum, uint64_t value)
-{
-	if (__builtin_add_overflow(*sum, value, sum))
-		*sum = UINT64_MAX;
-}
 
 /* What was there stays above 0. */
 static uint64_t scaled(uint64_t count, struct swlbr_scale scale)
@@ -83,8 +78,8 @@ static void find_shared(struct combining *combining, struct swlbr_scale shared[S
 			continue;
 		combining->result->shared += group.nr > 1;
 		for (size_t j = 1; j < group.nr; j++) {
-			add(&shared[group.rows[j].source].num, group.rows[0].nr);
-			add(&shared[group.rows[j].source].den, group.rows[j].nr);
+			add_saturating(&shared[group.rows[j].source].num, group.rows[0].nr);
+			add_saturating(&shared[group.rows[j].source].den, group.rows[j].nr);
 		}
 	}
 }
@@ -134,9 +129,9 @@ static void take_costs(const struct group *group, struct swlbr_edge *edge)
 	for (size_t i = 0; i < group->nr; i++) {
 		if (is_sw(&group->rows[i]))
 			continue;
-		add(&nr, group->rows[i].nr);
-		add(&mispredicted, group->rows[i].mispredicted);
-		add(&cycles, group->rows[i].cycles);
+		add_saturating(&nr, group->rows[i].nr);
+		add_saturating(&mispredicted, group->rows[i].mispredicted);
+		add_saturating(&cycles, group->rows[i].cycles);
 	}
 	scale = (struct swlbr_scale){ edge->nr, nr };
 	edge->mispredicted = scaled(mispredicted, scale);
@@ -154,10 +149,10 @@ static struct swlbr_error *add_row(struct combining *combining, const struct gro
 
 		if (is_sw(row) && both && combining->prefer == SWLBR_PREFER_SW)
 			take_costs(group, &edge);
-		add(both	 ? &result->from_both
-		    : is_sw(row) ? &result->from_sw
-				 : &result->from_hw,
-		    edge.nr);
+		add_saturating(both	    ? &result->from_both
+			       : is_sw(row) ? &result->from_sw
+					    : &result->from_hw,
+			       edge.nr);
 	}
 	return swlbr_edge_profile_add(combining->combined, &edge);
 }

@@ -9,6 +9,7 @@
 
 #include <swlbr/edge_profile.h>
 
+#include "base/saturate.h"
 #include "edge_profile.h"
 
 const char *swlbr_source_name(enum swlbr_source source)
@@ -170,12 +171,6 @@ static struct swlbr_error *reserve(struct swlbr_edge_profile *profile)
 		profile->max_edges = max;
 	}
 	return NULL;
-}
-
-static void add_saturating(uint64_t *sum, uint64_t value)
-{
-	if (__builtin_add_overflow(*sum, value, sum))
-		*sum = UINT64_MAX;
 }
 
 struct swlbr_error *swlbr_edge_profile_add(struct swlbr_edge_profile *profile,

@@ -4,10 +4,7 @@
 
 #include <swlbr/edge_profile.h>
 
-static uint64_t times(uint64_t count, uint64_t weight)
-{
-	return __builtin_mul_overflow(count, weight, &count) ? UINT64_MAX : count;
-}
+#include "base/saturate.h"
 
 struct swlbr_error *swlbr_edge_profile_merge(struct swlbr_edge_profile *profile,
 					     struct swlbr_edge_profile *other, uint64_t weight)
@@ -28,9 +25,9 @@ struct swlbr_error *swlbr_edge_profile_merge(struct swlbr_edge_profile *profile,
 
 		edge.from_binary = map[edge.from_binary];
 		edge.to_binary = map[edge.to_binary];
-		edge.nr = times(edge.nr, weight);
-		edge.mispredicted = times(edge.mispredicted, weight);
-		edge.cycles = times(edge.cycles, weight);
+		edge.nr = multiply_saturating(edge.nr, weight);
+		edge.mispredicted = multiply_saturating(edge.mispredicted, weight);
+		edge.cycles = multiply_saturating(edge.cycles, weight);
 		error = swlbr_edge_profile_add(profile, &edge);
 	}
 	free(map);

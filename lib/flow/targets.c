@@ -6,6 +6,8 @@
 
 #include <swlbr/flow.h>
 
+#include "base/saturate.h"
+
 /* A block with an indirect call, by its value site. */
 struct site_block {
 	uint32_t function, site, block;
@@ -155,8 +157,8 @@ static size_t merge_targets(struct swlbr_flow_target *targets, size_t nr)
 
 		if (!last || target_by_site(last, &targets[i]))
 			targets[kept++] = targets[i];
-		else if (__builtin_add_overflow(last->nr, targets[i].nr, &last->nr))
-			last->nr = UINT64_MAX;
+		else
+			add_saturating(&last->nr, targets[i].nr);
 	}
 	return kept;
 }

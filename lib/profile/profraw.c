@@ -445,11 +445,11 @@ void swlbr_profraw_totals(const struct swlbr_profraw *profile, struct swlbr_prof
 			continue;
 		}
 		for (uint32_t k = 0; k < function->nr_counters; k++)
-			sum = add_saturating(sum, profile->counters[function->first_counter + k]);
+			add_saturating(&sum, profile->counters[function->first_counter + k]);
 		ret->functions++;
 		ret->executed += sum != 0;
 		ret->counters += function->nr_counters;
-		ret->count = add_saturating(ret->count, sum);
+		add_saturating(&ret->count, sum);
 	}
 }
 

@@ -5,6 +5,7 @@
 
 #include <swlbr/profraw.h>
 
+#include "base/saturate.h"
 #include "profile/names.h"
 #include "profile/value_site.h"
 
@@ -63,9 +64,8 @@ struct swlbr_profraw {
 
 static inline uint64_t add_count(uint64_t a, uint64_t b)
 {
-	uint64_t sum = add_saturating(a, b);
-
-	return sum > UINT64_MAX - 2 ? UINT64_MAX - 2 : sum; /* COUNTER_MAX */
+	add_saturating(&a, b);
+	return a > UINT64_MAX - 2 ? UINT64_MAX - 2 : a; /* COUNTER_MAX */
 }
 
 static inline uint32_t profraw_function_sites(const struct profraw_function *function)

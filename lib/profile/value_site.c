@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/saturate.h"
 #include "profile/llvm_profile_format.h"
 #include "profile/value_site.h"
 
@@ -95,8 +96,7 @@ struct swlbr_error *value_site_merge(struct value_site *site, const struct swlbr
 		merged[nr_merged] = theirs[j];
 		if (i < site->nr && ours[i].key == theirs[j].key) {
 			merged[nr_merged] = ours[i++];
-			merged[nr_merged].entry.nr =
-				add_saturating(merged[nr_merged].entry.nr, theirs[j].entry.nr);
+			add_saturating(&merged[nr_merged].entry.nr, theirs[j].entry.nr);
 		}
 		nr_merged++;
 	}

@@ -17,11 +17,6 @@ struct value_site {
 /** What a value is known by when lists are merged. */
 typedef uint64_t value_key_fn(const void *context, uint64_t value);
 
-static inline uint64_t add_saturating(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 /** Highest count first, else in the order as they were; all past VALUES_PER_SITE_MAX dropped. */
 void value_site_sort(struct value_site *site);
 

@@ -118,7 +118,7 @@ static void weigh(struct combining *combining)
 			combining->own[parent] = 0;
 	}
 	for (size_t i = 0; i < other->record_index.nr; i++)
-		sample_add(&combining->counts[other->records[i].node], other->records[i].count);
+		add_saturating(&combining->counts[other->records[i].node], other->records[i].count);
 	for (size_t i = 0; i < combining->preferred->node_index.nr; i++)
 		combining->known[combining->combined->nodes[i].name] = true;
 }
@@ -164,8 +164,8 @@ static struct swlbr_error *sum_shared(struct combining *combining, struct swlbr_
 	for (size_t i = 0; !error && i < max; i++) {
 		if (!ours[i] || !theirs[i])
 			continue;
-		sample_add(&ret->num, ours[i]);
-		sample_add(&ret->den, theirs[i]);
+		add_saturating(&ret->num, ours[i]);
+		add_saturating(&ret->den, theirs[i]);
 	}
 	swlbr_sample_profile_destroy(lines);
 	free(ours);
@@ -195,7 +195,7 @@ static struct swlbr_error *find_scale(struct combining *combining, bool prefer_s
 static void add_total(struct swlbr_sample_profile *profile, uint32_t node, uint64_t total)
 {
 	for (; node != SAMPLE_TOP; node = profile->nodes[node].parent)
-		sample_add(&profile->nodes[node].total, total);
+		add_saturating(&profile->nodes[node].total, total);
 }
 
 static struct swlbr_error *take_node(struct combining *combining, uint32_t i)
@@ -216,9 +216,9 @@ static struct swlbr_error *take_node(struct combining *combining, uint32_t i)
 		return error;
 	combining->taken_as[i] = made;
 	combining->taken[i] = true;
-	sample_add(&combined->nodes[made].head, scaled(node->head, combining->scale));
+	add_saturating(&combined->nodes[made].head, scaled(node->head, combining->scale));
 	if (under_taken) /* it is in the total of that */
-		sample_add(&combined->nodes[made].total, scaled(node->total, combining->scale));
+		add_saturating(&combined->nodes[made].total, scaled(node->total, combining->scale));
 	else
 		add_total(combined, made, scaled(node->total, combining->scale));
 	return NULL;
@@ -268,8 +268,8 @@ static struct swlbr_error *add_record(struct combining *combining, uint32_t i, u
 	error = sample_record(combining->combined, node, record->place, record_ret);
 	if (error)
 		return error;
-	sample_add(&combining->combined->records[*record_ret].count, count);
-	sample_add(combining->from_other, count);
+	add_saturating(&combining->combined->records[*record_ret].count, count);
+	add_saturating(combining->from_other, count);
 	if (!combining->taken
 		     [record->node]) /* bytes are not known: as the counts are to each other */
 		add_total(combining->combined, node,
@@ -305,10 +305,10 @@ static void count_preferred(struct combining *combining)
 	uint64_t both = 0, all = 0;
 
 	for (size_t i = 0; i < combining->combined->record_index.nr; i++)
-		sample_add(&all, combining->combined->records[i].count);
+		add_saturating(&all, combining->combined->records[i].count);
 	for (uint32_t i = 0; i < combining->other->record_index.nr; i++)
 		if (combining->other->records[i].count)
-			sample_add(&both, preferred_count(combining, i));
+			add_saturating(&both, preferred_count(combining, i));
 	combining->result->from_both = both;
 	*combining->from_preferred = all - (both < all ? both : all);
 }
@@ -323,9 +323,9 @@ static struct swlbr_error *add_sum(struct combining *combining)
 	if (!error)
 		scale_all(other, combining->scale);
 	for (uint32_t i = 0; !error && i < other->record_index.nr; i++)
-		sample_add(preferred_count(combining, i) ? &combining->result->from_both
-							 : combining->from_other,
-			   other->records[i].count);
+		add_saturating(preferred_count(combining, i) ? &combining->result->from_both
+							     : combining->from_other,
+			       other->records[i].count);
 	if (!error)
 		error = swlbr_sample_profile_merge(combining->combined, other, 1);
 	swlbr_sample_profile_destroy(other);

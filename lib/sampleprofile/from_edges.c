@@ -89,12 +89,12 @@ static struct swlbr_error *add_range(struct build *build, const struct swlbr_edg
 	struct swlbr_error *error;
 	unsigned int size = 0;
 
-	sample_add(&build->stats.ranges, edge->nr);
+	add_saturating(&build->stats.ranges, edge->nr);
 	error = instruction_size(build, edge->to, &size);
 	if (error)
 		return error;
 	if (!size || edge->from > edge->to) {
-		sample_add(&build->stats.ranges_bad, edge->nr);
+		add_saturating(&build->stats.ranges_bad, edge->nr);
 		return NULL;
 	}
 	return spans_add(&build->spans, edge->from, edge->to + size, edge->nr);
@@ -113,7 +113,7 @@ static struct swlbr_error *add_cold_code(struct build *build, size_t nr_ranges)
 		const struct entry *entry = entries_find(entries, build->spans.entries[i].begin);
 
 		if (!entry) {
-			sample_add(&build->stats.ranges_unknown, build->spans.entries[i].count);
+			add_saturating(&build->stats.ranges_unknown, build->spans.entries[i].count);
 			continue;
 		}
 		if (touched[entry->group])
@@ -190,7 +190,7 @@ static struct swlbr_error *scope_node(struct build *build, const struct swlbr_dw
 	if (error)
 		return error;
 	*leaf_ret = scope;
-	sample_add(&profile->nodes[*node_ret].total, bytes);
+	add_saturating(&profile->nodes[*node_ret].total, bytes);
 	return NULL;
 }
 
@@ -226,11 +226,11 @@ static struct swlbr_error *add_piece(void *context, const struct swlbr_dwarf_pie
 	uint32_t record;
 	bool found;
 
-	error = piece_record(build, piece, sample_times(count, size), &record, &found);
+	error = piece_record(build, piece, multiply_saturating(count, size), &record, &found);
 	if (error || !found)
 		return error;
 	if (!build->profile->fs_discriminators && count)
-		count = sample_times(count, discriminator_duplication(piece->discriminator));
+		count = multiply_saturating(count, discriminator_duplication(piece->discriminator));
 	if (build->profile->records[record].count < count)
 		build->profile->records[record].count = count;
 	return NULL;
@@ -278,20 +278,20 @@ static struct swlbr_error *add_branch(struct build *build, const struct swlbr_ed
 	const char *name;
 	uint32_t node;
 
-	sample_add(&build->stats.branches, edge->nr);
+	add_saturating(&build->stats.branches, edge->nr);
 	if (edge->to_binary != binary)
 		return NULL;
 	entry = entries_find(&build->entries, edge->to);
 	if (!entry || entry->low != edge->to || !entry->is_entry)
 		return NULL;
-	sample_add(&build->stats.calls, edge->nr);
+	add_saturating(&build->stats.calls, edge->nr);
 	name = entry->name;
 	error = sample_name(build->profile, name, canonical_size(name), &call.name);
 	if (!error && !is_ambiguous(name)) {
 		error = sample_node(build->profile, SAMPLE_TOP, (struct sample_place){ 0 },
 				    call.name, &node);
 		if (!error)
-			sample_add(&build->profile->nodes[node].head, edge->nr);
+			add_saturating(&build->profile->nodes[node].head, edge->nr);
 	}
 	if (error)
 		return error;
@@ -309,7 +309,7 @@ static struct swlbr_error *raise_callers(struct swlbr_sample_profile *profile)
 	if (!sums)
 		return swlbr_error_no_memory();
 	for (size_t i = 0; i < profile->target_index.nr; i++)
-		sample_add(&sums[profile->targets[i].record], profile->targets[i].count);
+		add_saturating(&sums[profile->targets[i].record], profile->targets[i].count);
 	for (size_t i = 0; i < profile->record_index.nr; i++)
 		if (profile->records[i].count < sums[i] &&
 		    profile->nodes[profile->records[i].node].parent == SAMPLE_TOP)

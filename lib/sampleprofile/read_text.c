@@ -67,8 +67,8 @@ static struct swlbr_error *read_function(struct reader *reader, char *text)
 		error = sample_node(profile, SAMPLE_TOP, (struct sample_place){ 0 }, name, &node);
 	if (error)
 		return error;
-	sample_add(&profile->nodes[node].total, total);
-	sample_add(&profile->nodes[node].head, head);
+	add_saturating(&profile->nodes[node].total, total);
+	add_saturating(&profile->nodes[node].head, head);
 	reader->open[0] = node;
 	reader->depth = 1;
 	return NULL;
@@ -128,7 +128,7 @@ static struct swlbr_error *read_call(struct reader *reader, char *text, struct s
 		error = sample_node(profile, reader->open[reader->depth - 1], place, name, &node);
 	if (error)
 		return error;
-	sample_add(&profile->nodes[node].total, total);
+	add_saturating(&profile->nodes[node].total, total);
 	reader->open[reader->depth++] = node;
 	return NULL;
 }
@@ -164,7 +164,7 @@ static struct swlbr_error *read_inside(struct reader *reader, char *text, size_t
 	error = sample_record(reader->profile, reader->open[depth - 1], place, &record);
 	if (error)
 		return error;
-	sample_add(&reader->profile->records[record].count, value);
+	add_saturating(&reader->profile->records[record].count, value);
 	return read_targets(reader, text, record);
 }
 

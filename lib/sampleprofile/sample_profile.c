@@ -220,7 +220,7 @@ struct swlbr_error *sample_target(struct swlbr_sample_profile *profile, uint32_t
 		profile->targets[profile->target_index.nr++] = key;
 		*slot = (uint32_t)profile->target_index.nr;
 	}
-	sample_add(&profile->targets[*slot - 1].count, count);
+	add_saturating(&profile->targets[*slot - 1].count, count);
 	return NULL;
 }
 
@@ -267,8 +267,10 @@ static struct swlbr_error *merge_nodes(struct swlbr_sample_profile *profile,
 		error = sample_node(profile, parent, node->place, names[node->name], &map[i]);
 		if (error)
 			return error;
-		sample_add(&profile->nodes[map[i]].total, sample_times(node->total, weight));
-		sample_add(&profile->nodes[map[i]].head, sample_times(node->head, weight));
+		add_saturating(&profile->nodes[map[i]].total,
+			       multiply_saturating(node->total, weight));
+		add_saturating(&profile->nodes[map[i]].head,
+			       multiply_saturating(node->head, weight));
 	}
 	return NULL;
 }
@@ -284,7 +286,8 @@ static struct swlbr_error *merge_records(struct swlbr_sample_profile *profile,
 		error = sample_record(profile, nodes[record->node], record->place, &map[i]);
 		if (error)
 			return error;
-		sample_add(&profile->records[map[i]].count, sample_times(record->count, weight));
+		add_saturating(&profile->records[map[i]].count,
+			       multiply_saturating(record->count, weight));
 	}
 	return NULL;
 }
@@ -322,7 +325,7 @@ struct swlbr_error *swlbr_sample_profile_merge(struct swlbr_sample_profile *prof
 	for (size_t i = 0; !error && i < other->target_index.nr; i++)
 		error = sample_target(profile, records[other->targets[i].record],
 				      names[other->targets[i].name],
-				      sample_times(other->targets[i].count, weight));
+				      multiply_saturating(other->targets[i].count, weight));
 	profile->fs_discriminators |= other->fs_discriminators;
 	free(names);
 	free(nodes);
@@ -340,7 +343,7 @@ size_t swlbr_sample_profile_functions(const struct swlbr_sample_profile *profile
 		if (profile->nodes[i].parent != SAMPLE_TOP)
 			continue;
 		nr++;
-		sample_add(total_ret, profile->nodes[i].total);
+		add_saturating(total_ret, profile->nodes[i].total);
 	}
 	return nr;
 }

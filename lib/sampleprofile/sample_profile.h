@@ -5,6 +5,7 @@
 
 #include <swlbr/sample_profile.h>
 
+#include "base/saturate.h"
 #include "index.h"
 
 #define SAMPLE_TOP UINT32_MAX /* the parent of functions */
@@ -45,17 +46,6 @@ struct swlbr_sample_profile {
 	uint32_t *symbols; /* names of all functions, for those who want the list */
 	size_t nr_symbols;
 };
-
-static inline void sample_add(uint64_t *sum, uint64_t value)
-{
-	if (__builtin_add_overflow(*sum, value, sum))
-		*sum = UINT64_MAX;
-}
-
-static inline uint64_t sample_times(uint64_t count, uint64_t factor)
-{
-	return __builtin_mul_overflow(count, factor, &count) ? UINT64_MAX : count;
-}
 
 /** The number of @name of @size bytes, which is added if it is new. */
 struct swlbr_error *sample_name(struct swlbr_sample_profile *profile, const char *name, size_t size,

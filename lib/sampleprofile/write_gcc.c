@@ -55,8 +55,8 @@ static struct swlbr_error *copy_nodes(const struct swlbr_sample_profile *profile
 					    &map[i]);
 		if (error)
 			return error;
-		sample_add(&copy->nodes[map[i]].total, node->total);
-		sample_add(&copy->nodes[map[i]].head, node->head);
+		add_saturating(&copy->nodes[map[i]].total, node->total);
+		add_saturating(&copy->nodes[map[i]].head, node->head);
 	}
 	return NULL;
 }

@@ -3,13 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/saturate.h"
 #include "rows.h"
-
-static void add(uint64_t *sum, uint64_t value)
-{
-	if (__builtin_add_overflow(*sum, value, sum))
-		*sum = UINT64_MAX;
-}
 
 struct swlbr_error *rows_of(struct swlbr_edge_profile *edges, uint32_t binary,
 			    enum swlbr_edge_kind kind, struct row **ret, size_t *nr_ret)
@@ -27,8 +22,8 @@ struct swlbr_error *rows_of(struct swlbr_edge_profile *edges, uint32_t binary,
 		if (edge->kind != kind || edge->from_binary != binary || edge->to_binary != binary)
 			continue;
 		if (last && last->from == edge->from && last->to == edge->to) {
-			add(&last->nr, edge->nr);
-			add(&last->mispredicted, edge->mispredicted);
+			add_saturating(&last->nr, edge->nr);
+			add_saturating(&last->mispredicted, edge->mispredicted);
 		} else {
 			rows[kept++] =
 				(struct row){ edge->from, edge->to, edge->nr, edge->mispredicted };

@@ -11,6 +11,7 @@
 
 #include <swlbr/edge_writers.h>
 
+#include "base/saturate.h"
 #include "bolt.h"
 #include "rows.h"
 
@@ -170,12 +171,6 @@ static int by_place(const void *left, const void *right)
 	return 0;
 }
 
-static void add(uint64_t *sum, uint64_t value)
-{
-	if (__builtin_add_overflow(*sum, value, sum))
-		*sum = UINT64_MAX;
-}
-
 static void sum_same(struct fdata *fdata)
 {
 	size_t kept = 0;
@@ -186,8 +181,8 @@ static void sum_same(struct fdata *fdata)
 		struct branch *last = kept ? &fdata->branches[kept - 1] : NULL;
 
 		if (last && !by_place(last, &fdata->branches[i])) {
-			add(&last->nr, fdata->branches[i].nr);
-			add(&last->mispredicted, fdata->branches[i].mispredicted);
+			add_saturating(&last->nr, fdata->branches[i].nr);
+			add_saturating(&last->mispredicted, fdata->branches[i].mispredicted);
 		} else {
 			fdata->branches[kept++] = fdata->branches[i];
 		}

@@ -4,6 +4,8 @@
 
 #include <swlbr/flow.h>
 
+#include "base/saturate.h"
+
 #include "area.h"
 #include "stacks.h"
 
@@ -22,11 +24,6 @@ static bool was_reset(const struct area *area)
 		}
 	}
 	return last < base / 2;
-}
-
-static void add_saturating(uint64_t *sum, uint64_t value)
-{
-	*sum = value > UINT64_MAX - *sum ? UINT64_MAX : *sum + value;
 }
 
 static struct swlbr_error *write_counters(struct session *session, const struct area *area,

@@ -8,6 +8,8 @@
 #include <swlbr/flow.h>
 #include <swlbr/walk.h>
 
+#include "base/saturate.h"
+
 #include "stacks.h"
 
 /* Processes of a binary that are kept apart, and entries of all: 256 MB. */
@@ -201,12 +203,8 @@ static void binary_deinit(struct binary *binary)
 static void add_counters(const struct binary *binary, const struct history_entry *entries,
 			 size_t nr)
 {
-	for (size_t i = 0; i < nr; i++) {
-		uint64_t *counter = &binary->counters[entries[i].counter];
-
-		if (__builtin_add_overflow(*counter, entries[i].grew, counter))
-			*counter = UINT64_MAX;
-	}
+	for (size_t i = 0; i < nr; i++)
+		add_saturating(&binary->counters[entries[i].counter], entries[i].grew);
 }
 
 static void clear_counters(const struct binary *binary)
