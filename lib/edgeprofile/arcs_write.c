@@ -53,7 +53,8 @@ static struct swlbr_error *write_edge(struct swlbr_outfile *file,
 	return swlbr_outfile_write(file, row, (size_t)size);
 }
 
-struct swlbr_error *swlbr_arcs_write(struct swlbr_edge_profile *profile, const char *path)
+static struct swlbr_error *write_arcs(struct swlbr_edge_profile *profile, const char *path,
+				      unsigned int flags)
 {
 	static const char header[] = ARCS_HEADER "\n";
 	const struct swlbr_edge *edges;
@@ -61,7 +62,7 @@ struct swlbr_error *swlbr_arcs_write(struct swlbr_edge_profile *profile, const c
 	struct swlbr_outfile *file;
 	struct swlbr_error *error;
 
-	error = swlbr_outfile_open(path, &file);
+	error = swlbr_outfile_open_flags(path, flags, &file);
 	if (error)
 		return error;
 	error = swlbr_outfile_write(file, header, sizeof(header) - 1);
@@ -72,4 +73,14 @@ struct swlbr_error *swlbr_arcs_write(struct swlbr_edge_profile *profile, const c
 		return error;
 	}
 	return swlbr_outfile_commit(file);
+}
+
+struct swlbr_error *swlbr_arcs_write(struct swlbr_edge_profile *profile, const char *path)
+{
+	return write_arcs(profile, path, 0);
+}
+
+struct swlbr_error *swlbr_arcs_record(struct swlbr_edge_profile *profile, const char *path)
+{
+	return write_arcs(profile, path, SWLBR_OUTFILE_KEEP_OLD);
 }

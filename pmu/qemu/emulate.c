@@ -242,7 +242,7 @@ static struct swlbr_error *write_output(struct emulate *emulate)
 	if (error)
 		return error;
 	if (emulate->options->counts)
-		return swlbr_arcs_write(emulate->emulated.profile, emulate->options->output);
+		return swlbr_arcs_record(emulate->emulated.profile, emulate->options->output);
 	emulate->summary->bytes = swlbr_perfdata_writer_size(writer);
 	emulate->emulated.writer = NULL;
 	return swlbr_perfdata_writer_commit(writer);

@@ -95,6 +95,8 @@ size_t swlbr_edge_profile_edges(struct swlbr_edge_profile *profile, const struct
  * output. Two equal profiles give the same bytes.
  */
 struct swlbr_error *swlbr_arcs_write(struct swlbr_edge_profile *profile, const char *path);
+/** Likewise, of a recording: an older file is kept as PATH.old, as perf record does. */
+struct swlbr_error *swlbr_arcs_record(struct swlbr_edge_profile *profile, const char *path);
 
 /**
  * Add the rows of the arcs file at @path to @profile, as they are read. Errors name the file and
