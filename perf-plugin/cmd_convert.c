@@ -132,6 +132,36 @@ static bool parse_prefer(struct convert *convert, const char *text)
 	return false;
 }
 
+/* Of what is made from counters there are no samples; -1: it is fine, else the exit status. */
+static int check_filter(const struct convert *convert)
+{
+	if (!convert->format->write_counters)
+		return -1;
+	if (convert_is_filtered(convert) || convert->from)
+		return cmd_usage_error(
+			"convert",
+			"--pid, --tid, --comm, --event, --dso, --time and --from are not for %s: they choose branch stacks, and it is made from counters",
+			convert->format->name);
+	if (convert->json)
+		return cmd_usage_error("convert", "--json is not for %s", convert->format->name);
+	return -1;
+}
+
+/* The value of an option that chooses samples; -1: it is fine, else the exit status. */
+static int parse_filter(struct convert *convert, enum convert_filter option, const char *text)
+{
+	struct swlbr_error *error = convert_filter_option(convert, option, text);
+	int status;
+
+	if (!error)
+		return -1;
+	if (error->code != SWLBR_ERROR_FORMAT)
+		return cmd_fail(error);
+	status = cmd_usage_error("convert", "%s", error->message);
+	swlbr_error_destroy(error);
+	return status;
+}
+
 /* What --weight and --prefer say; -1: it is fine, else the exit status. */
 static int check_sides(const struct convert *convert)
 {
@@ -193,8 +223,7 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct swlbr_error *error;
-	int option;
+	int option, status;
 
 	optind = 0; /* glibc: begin anew */
 	opterr = 0;
@@ -247,9 +276,9 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 			convert->normalize = true;
 			break;
 		case FILTER + CONVERT_FILTER_PID... FILTER + CONVERT_FILTER_DSO:
-			error = convert_filter_option(convert, option - FILTER, optarg);
-			if (error)
-				return cmd_fail(error);
+			status = parse_filter(convert, option - FILTER, optarg);
+			if (status >= 0)
+				return status;
 			break;
 		case JSON:
 			convert->json = true;
@@ -288,7 +317,8 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 		return cmd_usage_error("convert", "both --json and -o - want standard output");
 	if (!convert->nr_inputs && !add_input(convert, "perf.data", strlen("perf.data")))
 		return cmd_fail(swlbr_error_no_memory());
-	return check_sides(convert);
+	status = check_filter(convert);
+	return status < 0 ? check_sides(convert) : status;
 }
 
 /* A binary that is not there would otherwise be missed only when it is needed. */

@@ -97,6 +97,8 @@ enum convert_filter {
 /* Take an option's value, a list; it adds to what was given before. */
 struct swlbr_error *convert_filter_option(struct convert *convert, enum convert_filter option,
 					  const char *text);
+/* Some samples are chosen, and not all taken. */
+bool convert_is_filtered(const struct convert *convert);
 void convert_free_filter(struct convert *convert);
 
 /* NULL if there is none of that name. */

@@ -47,14 +47,10 @@ struct swlbr_error *convert_open_edge_binary(const struct convert *convert,
 	return error;
 }
 
-/* Parts of a recording are in its stacks alone. */
-static bool is_filtered(const struct swlbr_stacks_filter *filter)
-{
-	return filter->nr_pids || filter->nr_tids || filter->nr_comms || filter->nr_events ||
-	       filter->nr_dsos || filter->time_begin || filter->time_end;
-}
-
-/* Totals where there are some, else branch stacks; never both, since both are of the same run. */
+/*
+ * Totals where there are some, else branch stacks; never both, since both are of the same run.
+ * Parts of a recording are in its stacks alone.
+ */
 static struct swlbr_error *add_perfdata(struct convert *convert, struct swlbr_edge_profile *edges,
 					const char *path)
 {
@@ -62,7 +58,7 @@ static struct swlbr_error *add_perfdata(struct convert *convert, struct swlbr_ed
 	bool found = false;
 
 	if (convert->from == CONVERT_FROM_ARCS ||
-	    (convert->from == CONVERT_FROM_BEST && !is_filtered(&convert->filter)))
+	    (convert->from == CONVERT_FROM_BEST && !convert_is_filtered(convert)))
 		error = convert_arcs(convert, edges, path, &found);
 	if (error || found) {
 		convert->nr_arc_files += found;
@@ -184,6 +180,21 @@ static struct swlbr_error *check_not_empty(const struct convert *convert,
 				  convert->nr_inputs > 1 ? " and the other inputs" : "");
 }
 
+/* What chooses among samples would change nothing, and nobody would notice. */
+static struct swlbr_error *check_filter(const struct convert *convert)
+{
+	if (swlbr_stacks_get_stats(convert->stacks)->files ||
+	    (!convert_is_filtered(convert) && convert->from != CONVERT_FROM_STACKS))
+		return NULL;
+	return swlbr_error_create(
+		SWLBR_ERROR_UNSUPPORTED,
+		"%s%s: no branch stacks are taken from it; %s of branch stacks, and totals have none",
+		convert->inputs[0], convert->nr_inputs > 1 ? " and the other inputs" : "",
+		convert_is_filtered(convert)
+			? "--pid, --tid, --comm, --event, --dso and --time choose samples"
+			: "--from stacks takes the samples");
+}
+
 struct swlbr_error *convert_write_edges(struct convert *convert, struct swlbr_edge_profile *edges)
 {
 	struct swlbr_error *error = swlbr_stacks_finish(convert->stacks, convert->finder, edges);
@@ -214,9 +225,13 @@ struct swlbr_error *convert_run_edges(struct convert *convert)
 	for (size_t i = 0; !error && i < convert->nr_inputs; i++)
 		error = add_weighted(convert, edges, convert->inputs[i]);
 	if (!error)
+		error = check_filter(convert);
+	if (!error)
 		error = convert_flow(convert, edges);
 	if (!error)
 		error = convert_write_edges(convert, edges);
+	else if (convert->json && convert->stacks)
+		convert_edges_summary(convert, edges, error);
 	swlbr_edge_profile_destroy(edges);
 	return error;
 }

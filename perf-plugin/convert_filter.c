@@ -115,6 +115,14 @@ struct swlbr_error *convert_filter_option(struct convert *convert, enum convert_
 	return NULL;
 }
 
+bool convert_is_filtered(const struct convert *convert)
+{
+	const struct swlbr_stacks_filter *filter = &convert->filter;
+
+	return filter->nr_pids || filter->nr_tids || filter->nr_comms || filter->nr_events ||
+	       filter->nr_dsos || filter->time_begin || filter->time_end;
+}
+
 static void free_names(const char *const *list, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)

@@ -68,7 +68,7 @@ static const struct convert_format formats[] = {
 	  "edge profile of one binary for perf2bolt -pa" },
 	{ "autofdo-text", NULL, convert_write_autofdo_text,
 	  "edge profile of one binary for create_gcov --profiler=text" },
-	{ "arcs", NULL, write_arcs, "edge profile as a table of text, from branch stacks" },
+	{ "arcs", NULL, write_arcs, "edge profile as a table of text" },
 	{ "json", NULL, write_json, "the same as JSON" },
 };
 

@@ -105,7 +105,7 @@ static int unknown_command(const char *name)
 	if (nearest)
 		cmd_failf("'%s' is not a command; did you mean '%s'?", name, nearest->name);
 	else
-		cmd_failf("'%s' is not a command; see 'perf swlbr --help'", name);
+		cmd_failf("'%s' is not a command; see 'perf swlbr help'", name);
 	return 1;
 }
 
@@ -162,7 +162,7 @@ static int run(int argc, char **argv)
 		return 0;
 	}
 	if (argv[1][0] == '-') {
-		cmd_failf("unknown option '%s'; see 'perf swlbr --help'", argv[1]);
+		cmd_failf("unknown option '%s'; see 'perf swlbr help'", argv[1]);
 		return 129;
 	}
 	command = find_command(argv[1]);
