@@ -4,14 +4,9 @@
 # program ("walk"), and of 20 binaries in 50 processes with 300,000 distinct edges ("many"). Beside
 # it the least that it can cost, a loop over the file with two hash tables; and others' tools.
 #   SAMPLES (1000000), PEERS=no: without others' tools, which take minutes
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-BUILD=${BUILD:-$PWD/build}
-swlbr=$BUILD/perf-swlbr
+. "$(dirname "$0")/lib/start.sh"
 samples=${SAMPLES:-1000000}
 hw=$PWD/../shared/hw
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 here=$PWD/tests/bench
 CC=${CC:-gcc}
 
@@ -59,15 +54,19 @@ for kind in walk many; do
 	echo "$kind $samples $aggregate $floor" | awk '{
 		printf "%s: %.1f M entries/s counted; %.2f times the bare loop (%.3f s, %.3f s)\n",
 			$1, $2 * 32 / $3 / 1e6, $3 / $4, $3, $4 }'
-	"$swlbr" convert -q -i $kind.data -f arcs -o $kind.out program 2>err || cat err
+	"$swlbr" convert -q -i $kind.data -f arcs -o $kind.out program 2>err ||
+		{ echo "FAIL $kind: $(cat err)"; exit 1; }
 	set -- $(cost "$swlbr" convert -q -i $kind.data -f arcs -o $kind.out program)
 	ours=$1
 	echo "$kind: convert -f arcs: $1 s, $2 KB, $(wc -l <$kind.out) edges"
 	eval "ours_$kind=$ours"
 done
-"$swlbr" convert --list-formats | grep -q '^llvm-sample ' &&
-	cost "$swlbr" convert -q -i walk.data -f llvm-sample -o walk.sample program |
-	awk '{ print "walk: convert -f llvm-sample: " $1 " s, " $2 " KB" }'
+if "$swlbr" convert --list-formats | grep -q '^llvm-sample '; then
+	set -- $(cost "$swlbr" convert -q -i walk.data -f llvm-sample -o walk.sample program)
+	echo "walk: convert -f llvm-sample: $1 s, $2 KB"
+else
+	echo "skip llvm-sample: no such format in this build"
+fi
 
 # Through perf's own decoding, beside a dlfilter that does nothing.
 if [ -f "$BUILD/dlfilter-swlbr.so" ]; then
@@ -83,6 +82,8 @@ if [ -f "$BUILD/dlfilter-swlbr.so" ]; then
 		$(cost perf script -i walk.data --dlfilter "$BUILD/dlfilter-swlbr.so" --dlarg -q \
 			--dlarg -f --dlarg arcs --dlarg -o --dlarg filtered.arcs)
 	echo "dlfilter: $3 s; one that does nothing: $1 s"
+else
+	echo "skip dlfilter: not built"
 fi
 
 # Four times the file: four times the time, the same memory.

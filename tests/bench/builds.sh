@@ -4,14 +4,7 @@
 # built with it, counted exactly in the program's own code, and the size of its .text; on another
 # input than the profile is from. One program wobbles by a per cent or two: the means say more.
 #   PROGRAMS ("lua bzip2 zstd sqlite3")
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-root=$PWD
-BUILD=${BUILD:-$PWD/build}
-export WORKLOADS=${WORKLOADS:-$BUILD/workloads}
-swlbr=$BUILD/perf-swlbr
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. "$(dirname "$0")/lib/start.sh"
 . tests/bench/lib/programs.sh
 . tests/bench/lib/builds.sh
 cd "$scratch" || exit 1

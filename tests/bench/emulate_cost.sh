@@ -3,16 +3,10 @@
 # What emulated recording costs: processor and wall time of perf swlbr record --emulate as a ratio to
 # the same program under plain qemu-user, in pairs, recorder included; memory on a long run.
 #   PAIRS (5), LUA_SIZE (33), ROWS (60000), LONG_SIZE (36: about 10^10 instructions): a shorter look
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-BUILD=${BUILD:-$PWD/build}
-export WORKLOADS=${WORKLOADS:-$BUILD/workloads}
-swlbr=$BUILD/perf-swlbr
+. "$(dirname "$0")/lib/start.sh"
 pairs=${PAIRS:-5} lua_size=${LUA_SIZE:-33} rows=${ROWS:-60000} long_size=${LONG_SIZE:-36}
 scripts/workloads.sh lua sqlite3 >/dev/null || exit 1
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-lua_script=$PWD/tests/e2e/lib/bench.lua
+lua_script=$root/tests/e2e/lib/bench.lua
 tests/e2e/lib/sql.sh "$rows" >"$scratch/sql"
 
 lua_run() { "$@" "$WORKLOADS/plain/lua" "$lua_script" "$lua_size" >/dev/null; }
@@ -25,20 +19,23 @@ counts() { "$swlbr" record -q --emulate=counts -o "$scratch/perf.arcs" -- "$@"; 
 # times_of COMMAND…: processor and wall time, seconds
 times_of()
 {
-	local TIMEFORMAT='%U %S %R'
+	local TIMEFORMAT='%U %S %R' times
 
-	{ time "$@" 2>"$scratch/err"; } 2>&1 | awk 'NF == 3 { print $1 + $2, $3 }'
-	[ ! -s "$scratch/err" ] || { cat "$scratch/err" >&2; exit 1; }
+	times=$({ time "$@" 2>"$scratch/err"; } 2>&1) && [ ! -s "$scratch/err" ] ||
+		{ echo "FAIL $*: $(cat "$scratch/err")" >&2; return 1; }
+	awk '{ print $1 + $2, $3 }' <<<"$times"
 }
 
 # pairs_of NAME HOW: median ratios to plain
 pairs_of()
 {
-	local name=$1 how=$2 i
+	local name=$1 how=$2 i alone with
 
 	for i in $(seq "$pairs"); do
-		echo "$(times_of "${name}_run" plain) $(times_of "${name}_run" "$how")"
-	done | awk -v what="$name, $how" '
+		alone=$(times_of "${name}_run" plain) && with=$(times_of "${name}_run" "$how") || exit 1
+		echo "$alone $with"
+	done >"$scratch/pairs"
+	awk -v what="$name, $how" '
 		{ cpu[NR] = $3 / $1; wall[NR] = $4 / $2; alone += $2 }
 		END {
 			n = asort_(cpu); asort_(wall)
@@ -49,7 +46,7 @@ pairs_of()
 			for (i = 2; i <= NR; i++)
 				for (j = i; j > 1 && a[j - 1] > a[j]; j--) { t = a[j]; a[j] = a[j - 1]; a[j - 1] = t }
 			return NR
-		}'
+		}' "$scratch/pairs"
 }
 
 echo "under perf swlbr record --emulate / under plain qemu-user, median of $pairs pairs:"
@@ -73,14 +70,17 @@ peaks()
 		[ "${size:-0}" -le $emulator ] || emulator=$size
 		sleep 0.1
 	done
-	wait $pid || exit 1
+	wait $pid || { echo "FAIL $*" >&2; return 1; }
 	echo "recorder $((recorder / 1024)) MB, emulator with the program $((emulator / 1024)) MB"
 }
 
 for size in $((long_size - 6)) "$long_size"; do
-	echo "peak memory, lua $size: $(peaks "$swlbr" record -q --emulate -o "$scratch/perf.data" -- \
-		"$WORKLOADS/plain/lua" "$lua_script" "$size"); perf.data $(($(stat -c %s "$scratch/perf.data") / 1000000)) MB"
+	peaks=$(peaks "$swlbr" record -q --emulate -o "$scratch/perf.data" -- "$WORKLOADS/plain/lua" \
+		"$lua_script" "$size") || exit 1
+	echo "peak memory, lua $size: $peaks; perf.data $(($(stat -c %s "$scratch/perf.data") / 1000000)) MB"
 done
-counts "$WORKLOADS/plain/lua" "$lua_script" "$long_size" >/dev/null
-echo "that run: $(/usr/bin/python3 tests/accuracy/totals.py "$scratch/perf.arcs" "$WORKLOADS/plain/lua")"
+counts "$WORKLOADS/plain/lua" "$lua_script" "$long_size" >/dev/null &&
+	totals=$(/usr/bin/python3 tests/accuracy/totals.py "$scratch/perf.arcs" "$WORKLOADS/plain/lua") ||
+	{ echo "FAIL counts of lua $long_size"; exit 1; }
+echo "that run: $totals"
 echo "ok emulate_cost"

@@ -4,14 +4,7 @@
 # program as built with the profile, relative to the plain build. Both are counted exactly, in the
 # program's own code, on the input that the profile is from (which flatters it) and on another one.
 #   PERIODS ("1009 100003")
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-root=$PWD
-BUILD=${BUILD:-$PWD/build}
-export WORKLOADS=${WORKLOADS:-$BUILD/workloads}
-swlbr=$BUILD/perf-swlbr
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. "$(dirname "$0")/lib/start.sh"
 . tests/bench/lib/programs.sh
 . tests/bench/lib/builds.sh
 cd "$scratch" || exit 1

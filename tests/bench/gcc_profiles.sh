@@ -1,17 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# What gcc makes of our auto-profile (with --symbol-list, the counts being exact), beside plain -O2 and its own instrumented profile: instructions
-# and taken branches of a run with another input than that of training, and the size of .text.
+# What gcc makes of our auto-profile (with --symbol-list, the counts being exact), beside plain -O2 and
+# its own instrumented profile: instructions and taken branches of a run with another input than that
+# of training, and the size of .text.
 # gcc 12.2 divides by zero on auto-profiles of loops that it may vectorize at any cost, so it may not.
 #   NAMES (lua bzip2 zstd sqlite3)
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-root=$PWD
-BUILD=${BUILD:-$PWD/build}
-export WORKLOADS=${WORKLOADS:-$BUILD/workloads}
-swlbr=$BUILD/perf-swlbr
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. "$(dirname "$0")/lib/start.sh"
 # shellcheck disable=SC2206
 names=(${NAMES:-lua bzip2 zstd sqlite3})
 
@@ -33,7 +27,7 @@ scripts/workloads.sh --source "${names[@]}" >/dev/null || exit 1
 "$root/tests/e2e/lib/sql.sh" 4000 >"$scratch/train.sql"
 "$root/tests/e2e/lib/sql.sh" 2500 | sed 's/name/value/' >"$scratch/test.sql"
 
-# run NAME PROGRAM train|test COMMAND…
+# run NAME PROGRAM train|test COMMAND…: what it says is in $scratch/err, and shown if it fails
 run()
 {
 	local name=$1 program=$2 input=$3 size=21
@@ -45,7 +39,7 @@ run()
 	bzip2) "$@" "$program" -9 -k -c "$scratch/$input.txt" ;;
 	zstd) "$@" "$program" -9 --single-thread -c "$scratch/$input.txt" ;;
 	sqlite3) "$@" "$program" :memory: <"$scratch/$input.sql" ;;
-	esac >/dev/null 2>"$scratch/err"
+	esac >/dev/null 2>"$scratch/err" || { echo "FAIL $name: $* $program: $(tail -5 "$scratch/err")" >&2; return 1; }
 }
 
 # figures NAME VARIANT: millions of instructions, millions of taken branches, kilobytes of .text
@@ -53,10 +47,10 @@ figures()
 {
 	local program=$scratch/program instructions branches text
 
-	strip -g -o "$program" "$WORKLOADS/$2/$1"
-	run "$1" "$program" test valgrind --tool=callgrind --callgrind-out-file=/dev/null
+	strip -g -o "$program" "$WORKLOADS/$2/$1" || return 1
+	run "$1" "$program" test valgrind --tool=callgrind --callgrind-out-file=/dev/null || return 1
 	instructions=$(sed -n 's/.*Collected : *//p' "$scratch/err")
-	run "$1" "$program" test "$swlbr" record -q --emulate=counts -o "$scratch/arcs" --
+	run "$1" "$program" test "$swlbr" record -q --emulate=counts -o "$scratch/arcs" -- || return 1
 	branches=$(awk '$1 == "branch" { n += $5 } END { print n }' "$scratch/arcs")
 	text=$(size -A "$program" | awk '$1 == ".text" { print $2 }')
 	awk -v i="$instructions" -v b="$branches" -v t="$text" \
@@ -70,13 +64,15 @@ for name in "${names[@]}"; do
 	program=$WORKLOADS/gcc-plain/$name
 	run "$name" "$program" train "$swlbr" record -q --emulate=counts -o "$scratch/arcs" -- &&
 		"$swlbr" convert -q -i "$scratch/arcs" -f gcc-afdo --symbol-list -o "$scratch/$name.gcov" "$program" ||
-		{ cat "$scratch/err"; exit 1; }
+		exit 1
 	variant "gcc-auto" "-fauto-profile=$scratch/$name.gcov -fvect-cost-model=very-cheap" "$name"
 	grep -v '^$' "$scratch/log" | head -3
-	run "$name" "$WORKLOADS/gcc-instrumented/$name" train
+	run "$name" "$WORKLOADS/gcc-instrumented/$name" train || exit 1
 	variant "gcc-own" "-fprofile-use -dumpdir $scratch/gcda/" "$name"
 	ls "$scratch/gcda/"*.gcda >/dev/null || exit 1
-	printf '%-8s %-22s %-22s %-22s\n' "$name" "$(figures "$name" gcc-plain)" \
-		"$(figures "$name" gcc-auto)" "$(figures "$name" gcc-own)"
+	plain=$(figures "$name" gcc-plain) && auto=$(figures "$name" gcc-auto) &&
+		own=$(figures "$name" gcc-own) || exit 1
+	printf '%-8s %-22s %-22s %-22s\n' "$name" "$plain" "$auto" "$own"
 done
 echo "(millions of instructions, millions of taken branches, kilobytes of .text)"
+echo "ok gcc_profiles"

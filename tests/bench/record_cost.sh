@@ -3,17 +3,11 @@
 # What recording costs: the program's wall time under the recorder as a ratio to the same program
 # alone, in pairs; the recorder's own processor time with a large counter section.
 #   PAIRS (5), SECONDS_EACH (about 10): a shorter look
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-BUILD=${BUILD:-$PWD/build}
-WORKLOADS=${WORKLOADS:-$BUILD/workloads}
-swlbr=$BUILD/perf-swlbr
+. "$(dirname "$0")/lib/start.sh"
 pairs=${PAIRS:-5}
 seconds=${SECONDS_EACH:-10}
 flags=$("$swlbr" cflags) || exit 1
 scripts/workloads.sh --cflags "$flags" --variant inplace lua sqlite3 >/dev/null || exit 1
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 export LLVM_PROFILE_FILE=/dev/null
 
 now() { date +%s.%N; }
@@ -36,14 +30,13 @@ seconds_of()
 # pairs_of NAME: median ratio, least and most, and what was done after the end
 pairs_of()
 {
-	local name=$1 run=${1}_run i alone with
+	local name=$1 run=${1}_run i alone with after
 
 	: >"$scratch/ratios"
 	for i in $(seq "$pairs"); do
-		alone=$(seconds_of "$run" env)
-		with=$(seconds_of "$run" record)
-		after=$(grep -o '[0-9.]* s of it after' "$scratch/err" | cut -d' ' -f1)
-		echo "$alone $with $after" | awk '{ printf "%.4f %.3f %s\n", ($2 - $3) / $1, $1, $3 }' \
+		alone=$(seconds_of "$run" env) && with=$(seconds_of "$run" record) &&
+			after=$(grep -o '[0-9.]* s of it after' "$scratch/err") || exit 1
+		echo "$alone $with ${after%% *}" | awk '{ printf "%.4f %.3f %s\n", ($2 - $3) / $1, $1, $3 }' \
 			>>"$scratch/ratios"
 	done
 	sort -n "$scratch/ratios" | awk -v name="$name" '
@@ -61,7 +54,7 @@ lua_size=$(awk -v t="$alone" -v want="$seconds" \
 	'BEGIN { n = 30; while (t < want) { t *= 1.618; n++ } print n }')
 rows=100000
 tests/e2e/lib/sql.sh $rows >"$scratch/sql"
-alone=$(seconds_of sqlite3_run env)
+alone=$(seconds_of sqlite3_run env) || exit 1
 rows=$(awk -v t="$alone" -v want="$seconds" -v n=$rows 'BEGIN { printf "%d", n * want / t }')
 tests/e2e/lib/sql.sh "$rows" >"$scratch/sql"
 
@@ -87,7 +80,8 @@ echo "wall time of the program under perf swlbr record / alone:"
 pairs_of lua
 pairs_of sqlite3
 pairs=$((pairs * 3)) pairs_of threads
-record "$scratch/large" 10
-echo "40 MB of counters, all busy, 99 Hz: $(grep -o 'recorder.*' "$scratch/err" | tr -d ']')"
+record "$scratch/large" 10 && cost=$(grep -o 'recorder.*' "$scratch/err") ||
+	{ echo "FAIL 40 MB of counters: $(tail -3 "$scratch/err")"; exit 1; }
+echo "40 MB of counters, all busy, 99 Hz: ${cost%]}"
 echo "ok record_cost"
 

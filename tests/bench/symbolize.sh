@@ -4,43 +4,26 @@
 # memory, ours and llvm-profgen's, in turns.
 #   SYMBOLIZE_BINARY: a binary with debug information and a build-id (sqlite3 built with -g3)
 #   ROUNDS (5)
-set -u
-cd "$(dirname "$0")/../.." || exit 1
-BUILD=${BUILD:-$PWD/build}
-WORKLOADS=${WORKLOADS:-$BUILD/workloads}
+. "$(dirname "$0")/lib/start.sh"
 rounds=${ROUNDS:-5}
-swlbr=$BUILD/perf-swlbr
 if [ -z "${SYMBOLIZE_BINARY-}" ]; then
 	scripts/workloads.sh --variant debug3 --cflags "-g3 -fdebug-macro -Wl,--build-id" sqlite3 \
 		>/dev/null || exit 1
 	SYMBOLIZE_BINARY=$WORKLOADS/debug3/sqlite3
 fi
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 
-# measure FILE COMMAND…: adds "seconds kilobytes" to FILE
-measure()
-{
-	/usr/bin/python3 -c '
-import os, sys, time
-start = time.monotonic()
-pid = os.spawnvp(os.P_NOWAIT, sys.argv[2], sys.argv[2:])
-_, status, usage = os.wait4(pid, 0)
-with open(sys.argv[1], "a") as out:
-    print(f"{time.monotonic() - start:.3f} {usage.ru_maxrss}", file=out)
-sys.exit(status != 0)' "$@" >/dev/null 2>"$scratch/err" || { cat "$scratch/err"; exit 1; }
-}
-
-median() { sort -n -k1 "$1" | awk '{ s[NR] = $1; if ($2 > m) m = $2 } END { print s[int((NR + 1) / 2)], m }'; }
+# median FILE: of the times in its lines, and the greatest memory
+median() { sort -n -k1 "$1" | awk '{ s[NR] = $1; if ($3 > m) m = $3 } END { print s[int((NR + 1) / 2)], m }'; }
 
 /usr/bin/python3 tests/e2e/lib/synthetic_arcs.py "$SYMBOLIZE_BINARY" 0.6 >"$scratch/arcs" || exit 1
 "$swlbr" convert -q -i "$scratch/arcs" -f llvm-unsymbolized -o "$scratch/unsymbolized" \
 	"$SYMBOLIZE_BINARY" || exit 1
 for _ in $(seq "$rounds"); do
-	measure "$scratch/ours" "$swlbr" convert -q -i "$scratch/arcs" -f llvm-sample \
-		-o "$scratch/ours.text" "$SYMBOLIZE_BINARY"
-	measure "$scratch/theirs" llvm-profgen-19 --unsymbolized-profile="$scratch/unsymbolized" \
-		--binary="$SYMBOLIZE_BINARY" --format=text -o "$scratch/theirs.text"
+	measure "$swlbr" convert -q -i "$scratch/arcs" -f llvm-sample -o "$scratch/ours.text" \
+		"$SYMBOLIZE_BINARY" >>"$scratch/ours" || exit 1
+	measure llvm-profgen-19 --unsymbolized-profile="$scratch/unsymbolized" \
+		--binary="$SYMBOLIZE_BINARY" --format=text -o "$scratch/theirs.text" \
+		>>"$scratch/theirs" 2>"$scratch/err" || { cat "$scratch/err"; exit 1; }
 done
 addresses=$(llvm-objdump-19 -d --no-show-raw-insn "$SYMBOLIZE_BINARY" | grep -cE '^ *[0-9a-f]+:')
 debug=$(readelf -SW "$SYMBOLIZE_BINARY" | awk '/ \.debug_/ { sub(/.*PROGBITS */, ""); n += strtonum_hex($3) }
@@ -54,4 +37,5 @@ read -r their_time their_memory < <(median "$scratch/theirs")
 echo "llvm-profgen-19: $their_time s, $((their_memory / 1024)) MB; ours: $our_time s, $((our_memory / 1024)) MB"
 awk -v a="$our_time" -v b="$their_time" -v c="$our_memory" -v d="$their_memory" \
 	'BEGIN { printf "time %.2f x (goal 0.33), memory %.2f x (goal 0.5)\n", a / b, c / d }'
-cmp -s "$scratch/ours.text" "$scratch/theirs.text" && echo "the profiles are the same to the byte"
+cmp -s "$scratch/ours.text" "$scratch/theirs.text" && echo "ok symbolize: the same to the byte" ||
+	{ echo "FAIL symbolize: the profiles differ"; exit 1; }

@@ -33,6 +33,8 @@ $plugin frobnicate 2>err
 says "a word like nothing gets no suggestion" err "'frobnicate' is not a command; see"
 $plugin --bogus 2>err
 is "an unknown option: status 129" $? 129
+says "an unknown option: what tells more" err "see 'perf swlbr help'"
+is "and perf lets it through" "$(perf swlbr help)" "$($plugin --help)"
 $plugin --help >/dev/full 2>err
 is "output that cannot be written: status 1" $? 1
 says "output that cannot be written is said" err "No space left"

@@ -54,6 +54,14 @@ for side in sw hw sum; do
 done
 is "and it is that profile" "$(cmp default.prof sw.prof 2>&1)" ""
 
+# Totals have no samples to choose among; the same recording's stacks do.
+"$asan" convert -q -i counters.data -f arcs --comm loop -o chosen || fail "--comm of counters"
+is "--comm takes the stacks" "$(cmp -s chosen sw.rows; echo $?)" 1
+rm chosen
+"$asan" convert -q -i counters.data -f arcs --comm loop --from arcs -o chosen 2>err
+is "--comm --from arcs: status, no output" "$? $(ls chosen 2>/dev/null)" "1 "
+says "--comm --from arcs: why" err "counters.data: no branch stacks.*--comm"
+
 # Weights
 w() { "$asan" convert -q "$@" -f arcs -o weighted || fail "convert $*"; }
 for input in counters.data stacks.data rows; do

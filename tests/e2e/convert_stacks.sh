@@ -72,7 +72,37 @@ is "--event: of another event there is nothing" \
 	"$(/usr/bin/python3 -c 'import json; j = json.load(open("json")); print(j["samples"], j["filtered_samples"] > 10, j["error"] is not None)')" \
 	"0 True True"
 "$swlbr" convert -q -i perf.data -f arcs -o x.arcs --time 1,0.5 2>err
-says "--time: an end before the begin" err "'1,0.5' is not a time"
+is "--time: an end before the begin" "$? $(grep -c "'1,0.5' is not a time" err)" "129 1"
+for wrong in "--pid x" "--tid 1,-2" "--time x,y"; do
+	# shellcheck disable=SC2086
+	"$swlbr" convert -q -i perf.data -f arcs -o x.arcs $wrong 2>err
+	is "$wrong: a misuse" "$? $(grep -c "^perf swlbr: '.*' is not a" err)" "129 1"
+done
+# Where they would choose nothing they are refused.
+for option in "--pid 1" "--tid 1" "--comm program" "--event cycles" "--dso program" "--time 1," \
+	"--from arcs" "--from stacks"; do
+	# shellcheck disable=SC2086
+	"$swlbr" convert -q -i perf.data -f llvm-profdata -o x.profdata $option then 2>err
+	is "$option: not for what is made from counters" \
+		"$? $(grep -c -- "${option% *}.*not for llvm-profdata" err)" "129 1"
+	[ "$option" = "--from arcs" ] && continue
+	# shellcheck disable=SC2086
+	"$swlbr" convert -q -i good.arcs,dso.arcs -f arcs -o x.arcs $option 2>err
+	is "$option: an arcs file has no samples: status" $? 1
+	says "$option: an arcs file has no samples" err \
+		"good.arcs and the other inputs: no branch stacks.*${option% *}"
+done
+is "nothing was written" "$(ls x.arcs x.profdata 2>/dev/null)" ""
+"$swlbr" convert -q -i good.arcs,perf.data -f arcs -o with.arcs --comm program then 2>err ||
+	fail "arcs and stacks: $(cat err)"
+
+# JSON: also where an input cannot be read.
+error_of() { /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["error"])'; }
+"$swlbr" convert --json -i perf.data,nowhere -f arcs -o x.arcs then >json 2>err
+is "--json: an input that is not there" "$? $(error_of <json)" "1 $(sed 's/^perf swlbr: //' err)"
+says "--json: and the line for people" err "^perf swlbr: nowhere: No such file"
+"$swlbr" convert --json -i perf.data -f llvm-profdata -o x.profdata then >json 2>err
+is "--json: not for what is made from counters" "$? $(wc -c <json) $(grep -c -- --json err)" "129 0 1"
 
 # Ten thousand inputs, forty open files.
 mkdir many

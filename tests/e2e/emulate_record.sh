@@ -54,6 +54,9 @@ bench=$here/lib/bench.lua
 record lua.data -c 1009 -- "$WORKLOADS/debug/lua" "$bench" 26
 record lua.arcs --emulate=counts -- "$WORKLOADS/debug/lua" "$bench" 26
 accurate "x86-64" lua.data lua.arcs
+echo 1 >kept.arcs
+record kept.arcs --emulate=counts -- /bin/true
+is "an older file is kept" "$(cat kept.arcs.old) $(head -c 5 kept.arcs)" "1 kind"$'\t'
 is "perf evlist says that it is emulated" "$(perf evlist -i lua.data)" swlbr/emulated-branches/
 is "so does the header" \
 	"$(perf report -f --header-only -i lua.data 2>/dev/null | grep -c 'cpudesc : x86_64 emulated by QEMU')" 1
