@@ -99,9 +99,7 @@ struct swlbr_error *area_read_blocks(struct area *area, pid_t tid, int pagemap, 
 static struct swlbr_error *area_read(struct area *area, pid_t tid, bool *read_ret)
 {
 	uint64_t address = area_address(area, tid);
-	int pagemap = address == area->image->counters->counters.vaddr + area->load_bias
-			      ? remote_pagemap_open(tid)
-			      : -1;
+	int pagemap = address == area_static_address(area) ? remote_pagemap_open(tid) : -1;
 	struct swlbr_error *error = NULL;
 
 	for (size_t i = 0; !error && *read_ret && i < area->last.nr_blocks; i += AREA_BATCH)

@@ -11,6 +11,14 @@
 /* Blocks that are read at once. */
 #define AREA_BATCH 64
 
+/* A munmap of [start, end) that was held, and has been let go on. */
+struct unmap_call {
+	pid_t tid; /* 0: none */
+	int nr;	   /* of the system call */
+	uint64_t start, end;
+	uint64_t used; /* processor time of the thread when it was held, ns */
+};
+
 struct area {
 	struct area *next;
 	struct image *image;
@@ -22,6 +30,8 @@ struct area {
 	size_t sweep;		/* the next block of the snapshot under way */
 	uint64_t moved; /* address of the counters in continuous mode, where no symbol tells */
 	bool seen;	/* in the scan under way */
+	struct unmap_call leaving; /* the last snapshot is taken */
+	bool gone;		   /* by that call, which is over */
 };
 
 struct swlbr_error *area_create(struct image *image, uint64_t load_bias, struct area **ret);

@@ -238,12 +238,12 @@ bool exec_filter_escapes(const struct seccomp_notif *notif)
 	return flags & CLONE_UNTRACED || (!(flags & CLONE_VFORK) && (flags & CSIGNAL) != SIGCHLD);
 }
 
-void exec_filter_continue(int listener, uint64_t id)
+bool exec_filter_continue(int listener, uint64_t id)
 {
 	struct seccomp_notif_resp response = { .id = id,
 					       .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE };
 
-	ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
+	return !ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
 static void keep(int listener, int alive)

@@ -29,8 +29,8 @@ enum filter_call exec_filter_call(const struct seccomp_notif *notif);
 /* True if the clone() of @notif makes a process that ptrace does not report as a fork. */
 bool exec_filter_escapes(const struct seccomp_notif *notif);
 
-/* Let the call of notification @id go on. */
-void exec_filter_continue(int listener, uint64_t id);
+/* Let the call of notification @id go on. False: it will not, for it was interrupted. */
+bool exec_filter_continue(int listener, uint64_t id);
 
 /*
  * A process that answers for us when we are gone, so that programs under the filter live on. It

@@ -12,6 +12,7 @@
 #include "profile/llvm_profile_format.h"
 #include "remote.h"
 #include "stacks.h"
+#include "unmap.h"
 
 struct memory *memory_create(void)
 {
@@ -178,6 +179,16 @@ static struct swlbr_error *remember_maps(struct memory *memory, const struct map
 	return NULL;
 }
 
+/* A new library at the same place must be seen. */
+static void forget_maps(struct memory *memory, uint64_t start, uint64_t end)
+{
+	for (size_t i = 0; i < memory->nr_known;)
+		if (memory->known[i].start < end && memory->known[i].end > start)
+			memory->known[i] = memory->known[--memory->nr_known];
+		else
+			i++;
+}
+
 static bool all_known(const struct memory *memory, const struct maps *maps)
 {
 	size_t nr = 0;
@@ -236,15 +247,17 @@ struct swlbr_error *memory_scan(struct session *session, struct memory *memory, 
 	struct swlbr_error *error;
 	struct maps maps;
 
+	unmap_check(memory);
 	error = maps_read(tid, &maps);
 	if (error) { /* the process is gone: nothing more to see */
 		swlbr_error_destroy(error);
 		return NULL;
 	}
+	error = maps.nr ? unmap_finish(session, memory, pid, &maps) : NULL;
 	find_moved_counters(memory, tid, &maps);
-	if (!maps.nr || all_known(memory, &maps)) {
+	if (error || !maps.nr || all_known(memory, &maps)) {
 		maps_deinit(&maps);
-		return NULL;
+		return error;
 	}
 	for (struct area *area = memory->areas; area; area = area->next)
 		area->seen = false;
@@ -274,7 +287,9 @@ struct swlbr_error *memory_fork(struct session *session, const struct memory *pa
 		memcpy(memory->known, parent->known, parent->nr_known * sizeof(*memory->known));
 	memory->nr_known = memory->known ? parent->nr_known : 0;
 	for (const struct area *area = parent->areas; !error && area; area = area->next)
-		if (area_address(area, pid) == area_static_address(area))
+		if (area->leaving.tid) /* the scan tells whether the child has it */
+			forget_maps(memory, area->leaving.start, area->leaving.end);
+		else if (area_address(area, pid) == area_static_address(area))
 			error = add_area(session, memory, pid, pid, area->image, area->load_bias,
 					 true);
 		else
@@ -293,7 +308,8 @@ struct swlbr_error *memory_snapshot(struct session *session, struct memory *memo
 	struct swlbr_error *error = memory_scan(session, memory, pid, tid, false);
 
 	for (struct area *area = memory->areas; !error && area; area = area->next)
-		error = area_snapshot(session, area, pid, tid);
+		if (!area->leaving.tid)
+			error = area_snapshot(session, area, pid, tid);
 	return error;
 }
 
@@ -305,39 +321,46 @@ static uint64_t processor_time(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+/* False: not the whole snapshot, since its time is over or the memory gone. */
+static struct swlbr_error *sweep_area(struct session *session, struct area *area, pid_t tid,
+				      uint64_t until, bool *whole_ret)
+{
+	uint64_t address = area_address(area, tid);
+	int pagemap = address == area_static_address(area) ? remote_pagemap_open(tid) : -1;
+	struct swlbr_error *error = NULL;
+	bool read = true;
+
+	while (!error && read && area->sweep < area->last.nr_blocks) {
+		size_t nr = area->last.nr_blocks - area->sweep;
+
+		if (nr > AREA_BATCH)
+			nr = AREA_BATCH;
+		error = area_read_blocks(area, tid, pagemap, address, area->sweep, nr, &read);
+		area->sweep += nr;
+		if (processor_time() > until)
+			break;
+	}
+	if (pagemap >= 0)
+		close(pagemap);
+	*whole_ret = !error && read && area->sweep >= area->last.nr_blocks;
+	if (!*whole_ret)
+		return error;
+	area->sweep = 0;
+	area->last_time = session_now();
+	session->summary->snapshots++;
+	return history_end_interval(&area->history, area->last_time);
+}
+
 struct swlbr_error *memory_sweep(struct session *session, struct memory *memory, pid_t tid,
 				 uint64_t budget)
 {
 	uint64_t until = processor_time() + budget;
 	struct swlbr_error *error = NULL;
+	bool whole = true;
 
-	for (struct area *area = memory->areas; !error && area; area = area->next) {
-		uint64_t address = area_address(area, tid);
-		int pagemap = address == area->image->counters->counters.vaddr + area->load_bias
-				      ? remote_pagemap_open(tid)
-				      : -1;
-		bool read = true;
-
-		while (!error && read && area->sweep < area->last.nr_blocks) {
-			size_t nr = area->last.nr_blocks - area->sweep;
-
-			if (nr > AREA_BATCH)
-				nr = AREA_BATCH;
-			error = area_read_blocks(area, tid, pagemap, address, area->sweep, nr,
-						 &read);
-			area->sweep += nr;
-			if (processor_time() > until)
-				break;
-		}
-		if (pagemap >= 0)
-			close(pagemap);
-		if (!read || area->sweep < area->last.nr_blocks)
-			return error;
-		area->sweep = 0;
-		area->last_time = session_now();
-		session->summary->snapshots++;
-		error = history_end_interval(&area->history, area->last_time);
-	}
+	for (struct area *area = memory->areas; !error && whole && area; area = area->next)
+		if (!area->leaving.tid)
+			error = sweep_area(session, area, tid, until, &whole);
 	return error;
 }
 
@@ -346,14 +369,6 @@ static bool area_inside(const struct area *area, uint64_t start, uint64_t end)
 	uint64_t at = area->image->counters->counters.vaddr + area->load_bias;
 
 	return at >= start && at < end;
-}
-
-bool memory_overlaps(const struct memory *memory, uint64_t start, uint64_t end)
-{
-	for (const struct area *area = memory->areas; area; area = area->next)
-		if (area_inside(area, start, end))
-			return true;
-	return false;
 }
 
 struct swlbr_error *memory_finish(struct session *session, struct memory *memory, pid_t pid,
@@ -372,11 +387,7 @@ struct swlbr_error *memory_finish(struct session *session, struct memory *memory
 		*link = area->next;
 		area_destroy(area);
 	}
-	for (size_t i = 0; i < memory->nr_known;) /* a new library at the same place must be seen */
-		if (memory->known[i].start < end && memory->known[i].end > start)
-			memory->known[i] = memory->known[--memory->nr_known];
-		else
-			i++;
+	forget_maps(memory, start, end);
 	if (!memory->areas && memory->recorded) {
 		memory->recorded = false;
 		session->summary->live--;

@@ -49,7 +49,4 @@ struct swlbr_error *memory_sweep(struct session *session, struct memory *memory,
 struct swlbr_error *memory_finish(struct session *session, struct memory *memory, pid_t pid,
 				  uint64_t start, uint64_t end);
 
-/* True if an area overlaps [start, end). */
-bool memory_overlaps(const struct memory *memory, uint64_t start, uint64_t end);
-
 #endif

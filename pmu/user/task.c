@@ -89,7 +89,7 @@ void process_remove(struct task_table *table, struct process *process)
 	free(process);
 }
 
-static bool read_proc(pid_t tid, const char *file, char *text, size_t size)
+bool task_read_proc(pid_t tid, const char *file, char *text, size_t size)
 {
 	char path[64];
 	ssize_t n;
@@ -121,7 +121,7 @@ struct thread_state thread_state(pid_t tid)
 	char text[4096];
 	const char *end;
 
-	if (!read_proc(tid, "stat", text, sizeof(text)))
+	if (!task_read_proc(tid, "stat", text, sizeof(text)))
 		return state;
 	end = strrchr(text, ')'); /* the name may hold anything */
 	if (!end ||
@@ -129,12 +129,26 @@ struct thread_state thread_state(pid_t tid)
 		return (struct thread_state){ 0 };
 	state.exiting = flags & PF_EXITING;
 	state.killed = flags & PF_SIGNALED;
-	if (!read_proc(tid, "status", text, sizeof(text)))
+	if (!task_read_proc(tid, "status", text, sizeof(text)))
 		return (struct thread_state){ 0 };
 	state.tgid = (pid_t)status_field(text, "\nTgid:\t", 10);
 	if (status_field(text, "\nSigPnd:\t", 16) & 1ULL << (SIGKILL - 1))
 		state.killed = true;
 	return state;
+}
+
+enum task_place task_call(pid_t tid, struct task_call *ret)
+{
+	char text[256], *at;
+
+	if (!task_read_proc(tid, "syscall", text, sizeof(text)))
+		return TASK_GONE;
+	if (!strncmp(text, "running", strlen("running")))
+		return TASK_RUNNING;
+	ret->nr = (int)strtol(text, &at, 10);
+	for (size_t i = 0; i < sizeof(ret->arg) / sizeof(*ret->arg); i++)
+		ret->arg[i] = strtoull(at, &at, 16);
+	return TASK_IN_CALL;
 }
 
 size_t thread_list(pid_t pid, pid_t **ret)

@@ -53,6 +53,22 @@ struct thread_state {
 };
 struct thread_state thread_state(pid_t tid);
 
+/* The system call that a thread is in. */
+struct task_call {
+	int nr; /* -1: none */
+	uint64_t arg[6];
+};
+enum task_place {
+	TASK_IN_CALL,
+	TASK_RUNNING, /* nobody can tell, for it is on a processor or waits for one: ask again */
+	TASK_GONE,
+};
+/* *@ret is set where TASK_IN_CALL is returned. */
+enum task_place task_call(pid_t tid, struct task_call *ret);
+
+/* Read /proc/TID/@file into @text, which is terminated. False if there is nothing to read. */
+bool task_read_proc(pid_t tid, const char *file, char *text, size_t size);
+
 /* Thread ids of @pid, through any of its live threads; freed by the caller. 0 if it is gone. */
 size_t thread_list(pid_t pid, pid_t **ret);
 

@@ -15,6 +15,7 @@
 
 #include "exec_filter.h"
 #include "tracer.h"
+#include "unmap.h"
 
 #define I386_EXIT_GROUP 252
 #define SCAN_INTERVAL	100000000ULL /* ns between looks for newly loaded libraries */
@@ -52,18 +53,11 @@ static struct swlbr_error *write_comm(struct tracer *tracer, const struct proces
 				      bool exec)
 {
 	struct swlbr_event_time when = event_time(process);
-	char path[64], comm[64] = "";
-	int fd;
+	char comm[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/comm", process->pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		ssize_t n = read(fd, comm, sizeof(comm) - 1);
-
-		close(fd);
-		comm[n > 0 ? n : 0] = 0;
-		comm[strcspn(comm, "\n")] = 0;
-	}
+	if (!task_read_proc(process->pid, "comm", comm, sizeof(comm)))
+		comm[0] = 0;
+	comm[strcspn(comm, "\n")] = 0;
 	return swlbr_perfdata_write_comm(tracer->session.writer, &when, comm, exec);
 }
 
@@ -95,20 +89,12 @@ struct swlbr_error *tracer_seize_child(struct tracer *tracer, pid_t pid)
 /* True if @tid is inside an exec; *@unsure: it is running, ask again. */
 static bool exec_running(pid_t tid, bool *unsure)
 {
-	char path[64], text[64] = "";
-	ssize_t n = -1;
-	int fd;
+	struct task_call call;
+	enum task_place place = task_call(tid, &call);
 
-	snprintf(path, sizeof(path), "/proc/%d/syscall", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = read(fd, text, sizeof(text) - 1);
-		close(fd);
-	}
-	*unsure = n > 0 && !strncmp(text, "running", 7);
-	if (*unsure)
-		return true;
-	return n > 0 && (atoi(text) == SYS_execve || atoi(text) == SYS_execveat);
+	*unsure = place == TASK_RUNNING;
+	return *unsure ||
+	       (place == TASK_IN_CALL && (call.nr == SYS_execve || call.nr == SYS_execveat));
 }
 
 /* A process has an exec under way: none of its threads may be seized, for the kernel would wait. */
@@ -163,19 +149,12 @@ struct census {
  */
 static bool ends_process(const struct task *task)
 {
-	char path[64], text[64] = "";
-	int fd;
+	struct task_call call;
 
 	if (thread_state(task->tid).killed)
 		return true;
-	snprintf(path, sizeof(path), "/proc/%d/syscall", task->tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	if (read(fd, text, sizeof(text) - 1) < 0)
-		text[0] = 0;
-	close(fd);
-	return atoi(text) == SYS_exit_group || atoi(text) == I386_EXIT_GROUP;
+	return task_call(task->tid, &call) == TASK_IN_CALL &&
+	       (call.nr == SYS_exit_group || call.nr == I386_EXIT_GROUP);
 }
 
 static void count_thread(struct process *process, pid_t tid, struct census *census)
@@ -413,9 +392,11 @@ static struct swlbr_error *on_process_end(struct tracer *tracer, struct process 
 
 	if (process->memory->refs == 1 && process->memory->areas) {
 		for (struct area *area = process->memory->areas; !error && area; area = area->next)
-			error = session_lost(&tracer->session, process->pid, area->image,
-					     area->last_time,
-					     "killed while it was stopped: its memory was gone");
+			if (!area->leaving.tid)
+				error = session_lost(
+					&tracer->session, process->pid, area->image,
+					area->last_time,
+					"killed while it was stopped: its memory was gone");
 		if (!error)
 			error = memory_finish(&tracer->session, process->memory, process->pid, 0,
 					      UINT64_MAX);
@@ -544,16 +525,14 @@ static struct swlbr_error *before_exec(struct tracer *tracer, struct process *pr
 static struct swlbr_error *before_unmap(struct tracer *tracer, struct process *process,
 					const struct seccomp_notif *notif)
 {
-	uint64_t start = notif->data.args[0], end = start + notif->data.args[1];
-	pid_t tid = (pid_t)notif->pid;
-	struct swlbr_error *error;
+	const struct unmap_call call = {
+		.tid = (pid_t)notif->pid,
+		.nr = notif->data.nr,
+		.start = notif->data.args[0],
+		.end = notif->data.args[0] + notif->data.args[1],
+	};
 
-	error = memory_scan(&tracer->session, process->memory, process->pid, tid, false);
-	if (error || !memory_overlaps(process->memory, start, end))
-		return error;
-	error = memory_snapshot(&tracer->session, process->memory, process->pid, tid);
-	return error ? error
-		     : memory_finish(&tracer->session, process->memory, process->pid, start, end);
+	return unmap_begin(&tracer->session, process->memory, process->pid, &call);
 }
 
 struct swlbr_error *tracer_call(struct tracer *tracer, const struct seccomp_notif *notif)
@@ -579,7 +558,8 @@ struct swlbr_error *tracer_call(struct tracer *tracer, const struct seccomp_noti
 				&tracer->session, process->pid, NULL, 0,
 				"a process made by clone() without SIGCHLD is not followed");
 	}
-	exec_filter_continue(tracer->listener, notif->id);
+	if (!exec_filter_continue(tracer->listener, notif->id) && process)
+		unmap_cancel(process->memory, (pid_t)notif->pid);
 	return error;
 }
 

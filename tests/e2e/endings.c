@@ -417,6 +417,15 @@ static void at_dlclose(void)
 		call_library(getenv("ENDINGS_LIBRARY"), 25);
 }
 
+/* With time for the recorder to see that it is gone. */
+static void at_dlclose_slowly(void)
+{
+	for (int i = 0; i < 5; i++) {
+		call_library(getenv("ENDINGS_LIBRARY"), 25);
+		usleep(250000);
+	}
+}
+
 static void *dlclose_thread(void *arg)
 {
 	at_dlclose();
@@ -531,6 +540,7 @@ static const struct {
 	{ "exit_in_thread", at_exit_in_thread, 123 },
 	{ "kill_threads", at_kill_threads, 124 },
 	{ "dlclose", at_dlclose, 125 },
+	{ "dlclose_slowly", at_dlclose_slowly, 125 },
 	{ "dlclose_in_thread", at_dlclose_in_thread, 126 },
 	{ "clone_vm", at_clone_vm, 127 },
 	{ "fork_in_signals", at_fork_in_signals, 300 },
