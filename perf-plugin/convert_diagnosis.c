@@ -172,11 +172,9 @@ static void tell_unmapped(const struct diagnosis *diagnosis)
 {
 	const struct swlbr_stacks_stats *stats = diagnosis->stats;
 	uint64_t lost = stats->entries - stats->branches_kept -
-			stats->drops[SWLBR_DROP_WRONG_PATH] - stats->drops[SWLBR_DROP_REPEATED];
+			stats->drops[SWLBR_DROP_WRONG_PATH] - stats->drops[SWLBR_DROP_REPEATED] -
+			stats->drops[SWLBR_DROP_NO_COUNTERS];
 
-	/* A recording of counters has 0 for code without counters: nothing is wrong with it. */
-	if (stats->arcs)
-		lost -= stats->drops[SWLBR_DROP_NO_ADDRESS];
 	if (!stats->entries || lost * 100 <= stats->entries * (100 - LOW_MAPPED_PERCENT))
 		return;
 	if (!stats->branches_kept)

@@ -2,6 +2,8 @@
 #ifndef SWLBR_EDGEPROFILE_READING_H
 #define SWLBR_EDGEPROFILE_READING_H
 
+#include <swlbr/perfdata.h>
+
 #include "edgeprofile/comm_times.h"
 #include "edgeprofile/stacks.h"
 
@@ -23,6 +25,7 @@ struct reading {
 	size_t nr_ids;
 	bool by_time;	 /* records tell their time; else their order in the file is taken for it */
 	uint64_t newest; /* time of the records so far */
+	bool maps_no_counters; /* SWLBR_NO_COUNTERS_ADDRESS stands for code without counters */
 	/* Of the last sample. */
 	pid_t pid;
 	struct process *process, *kernel;

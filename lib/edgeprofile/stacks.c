@@ -11,6 +11,8 @@ static const struct {
 	[SWLBR_DROP_REPEATED] = { "repeated", "newest entries written twice" },
 	[SWLBR_DROP_UNMAPPED] = { "unmapped", "entries in no known binary" },
 	[SWLBR_DROP_NO_ADDRESS] = { "no_address", "entries with an end at address 0" },
+	[SWLBR_DROP_NO_COUNTERS] = { "no_counters",
+				     "entries with an end in code without counters" },
 	[SWLBR_DROP_RANGE_UNMAPPED] = { "range_unmapped", "ranges with an end in no known binary" },
 	[SWLBR_DROP_RANGE_NEGATIVE] = { "range_negative", "ranges that end before they begin" },
 	[SWLBR_DROP_RANGE_TOO_LONG] = { "range_too_long", "ranges of more than 1 MiB" },

@@ -100,10 +100,20 @@ static inline uint64_t place_at(const struct moment *moment, uint64_t address)
 	return moment->user ? image_place(moment->user, address, moment->user_time) : PLACE_NONE;
 }
 
-static void count_unmapped(struct swlbr_stacks_stats *stats, const struct swlbr_branch *branch,
+static bool has_no_counters(uint64_t address)
+{
+	return address - SWLBR_NO_COUNTERS_ADDRESS < SWLBR_NO_COUNTERS_SIZE;
+}
+
+static void count_unmapped(const struct reading *reading, const struct swlbr_branch *branch,
 			   const struct placed_entry *entry)
 {
-	if (!branch->from || !branch->to)
+	struct swlbr_stacks_stats *stats = &reading->stacks->stats;
+
+	if (reading->maps_no_counters &&
+	    (has_no_counters(branch->from) || has_no_counters(branch->to)))
+		stats->drops[SWLBR_DROP_NO_COUNTERS]++;
+	else if (!branch->from || !branch->to)
 		stats->drops[SWLBR_DROP_NO_ADDRESS]++;
 	else
 		stats->drops[SWLBR_DROP_UNMAPPED]++;
@@ -113,9 +123,10 @@ static void count_unmapped(struct swlbr_stacks_stats *stats, const struct swlbr_
 }
 
 /* The stack's entries as places into stacks->entries; returns how many. */
-static size_t place_stack(struct swlbr_stacks *stacks, const struct moment *moment,
+static size_t place_stack(const struct reading *reading, const struct moment *moment,
 			  const struct swlbr_branch *stack, size_t nr)
 {
+	struct swlbr_stacks *stacks = reading->stacks;
 	struct placed_entry *entry = stacks->entries;
 
 	for (size_t i = 0; i < nr; i++) {
@@ -128,7 +139,7 @@ static size_t place_stack(struct swlbr_stacks *stacks, const struct moment *mome
 		entry->to = place_at(moment, stack[i].to);
 		entry->flags = stack[i].flags;
 		if (__builtin_expect(entry->from == PLACE_NONE || entry->to == PLACE_NONE, 0))
-			count_unmapped(&stacks->stats, &stack[i], entry);
+			count_unmapped(reading, &stack[i], entry);
 		entry++;
 	}
 	return entry - stacks->entries;
@@ -158,7 +169,7 @@ struct swlbr_error *reading_add_stack(struct reading *reading, const struct swlb
 		error = image_prepare(&reading->spaces, moment.kernel);
 	if (error)
 		return error;
-	nr = place_stack(stacks, &moment, record->sample.stack, nr < MAX_STACK ? nr : MAX_STACK);
+	nr = place_stack(reading, &moment, record->sample.stack, nr < MAX_STACK ? nr : MAX_STACK);
 	return stacks_count(stacks, event->source, event->with_ranges, nr);
 }
 

@@ -124,6 +124,10 @@ static struct swlbr_error *map_file(struct reading *reading, uint64_t time, pid_
 	struct swlbr_build_id id = record->mmap2.build_id;
 	bool kernel = pid == KERNEL_PID;
 
+	if (!strcmp(path, SWLBR_NO_COUNTERS_PATH)) {
+		reading->maps_no_counters = true;
+		return NULL;
+	}
 	/* Old kernels give the vdso its address for offset. */
 	if (!strcmp(path, "[vdso]"))
 		offset = 0;

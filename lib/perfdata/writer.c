@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <swlbr/perfdata.h>
+
 #include "perfdata/writer.h"
 
 /* TASK_COMM_LEN: the kernel's names of tasks, NUL included. */
@@ -274,6 +276,20 @@ struct swlbr_error *swlbr_perfdata_write_mmap2(struct swlbr_perfdata_writer *wri
 	swlbr_writer_put(writer, path, strlen(path) + 1);
 	swlbr_writer_pad(writer);
 	return end_with_sample_id(writer, when);
+}
+
+struct swlbr_error *swlbr_perfdata_write_no_counters(struct swlbr_perfdata_writer *writer,
+						     const struct swlbr_event_time *when)
+{
+	const struct swlbr_mapping mapping = {
+		.start = SWLBR_NO_COUNTERS_ADDRESS,
+		.length = SWLBR_NO_COUNTERS_SIZE,
+		.prot = PROT_READ | PROT_EXEC,
+		.flags = MAP_PRIVATE,
+		.path = SWLBR_NO_COUNTERS_PATH,
+	};
+
+	return swlbr_perfdata_write_mmap2(writer, when, &mapping);
 }
 
 struct swlbr_error *swlbr_perfdata_write_stack(struct swlbr_perfdata_writer *writer,

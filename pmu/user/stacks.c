@@ -6,6 +6,7 @@
 
 #include <swlbr/branch_map.h>
 #include <swlbr/flow.h>
+#include <swlbr/perfdata.h>
 #include <swlbr/walk.h>
 
 #include "base/saturate.h"
@@ -277,7 +278,7 @@ static struct swlbr_error *write_arc(void *context, const struct swlbr_flow_arc 
 
 static uint64_t loaded(const struct writing *writing, uint64_t vaddr)
 {
-	return vaddr ? vaddr + writing->process->load_bias : 0;
+	return vaddr ? vaddr + writing->process->load_bias : SWLBR_NO_COUNTERS_ADDRESS;
 }
 
 static struct swlbr_error *write_stack(void *context, size_t nr,
@@ -285,7 +286,7 @@ static struct swlbr_error *write_stack(void *context, size_t nr,
 {
 	struct writing *writing = context;
 	struct swlbr_branch_entry entries[RECORDER_MAX_DEPTH];
-	uint64_t ip = 0;
+	uint64_t ip = SWLBR_NO_COUNTERS_ADDRESS;
 
 	writing->when.time =
 		writing->start + (uint64_t)((double)(writing->end - writing->start) *
@@ -296,8 +297,8 @@ static struct swlbr_error *write_stack(void *context, size_t nr,
 		entries[i].from = loaded(writing, branches[i].from);
 		entries[i].to = loaded(writing, branches[i].to);
 		/* Where a sample of an LBR would be: behind the newest branch that is in the map. */
-		if (!ip)
-			ip = entries[i].to ? entries[i].to : entries[i].from;
+		if (ip == SWLBR_NO_COUNTERS_ADDRESS)
+			ip = branches[i].to ? entries[i].to : entries[i].from;
 	}
 	return swlbr_perfdata_write_stack(writing->binary->session->writer, &writing->when, ip,
 					  writing->period, nr, entries);
@@ -364,8 +365,11 @@ static struct swlbr_error *walk_process(struct writing *writing,
 	uint64_t start = history->start ? history->start : writing->process->end;
 	struct swlbr_error *error;
 
-	writing->start = start;
+	writing->start = writing->when.time = start;
 	writing->end = writing->process->end;
+	error = swlbr_perfdata_write_no_counters(writing->binary->session->writer, &writing->when);
+	if (error)
+		return error;
 	if (history->nr_intervals < 2)
 		return walk_interval(writing, whole, 1, carry);
 	error = walk_intervals(writing, whole, carry);

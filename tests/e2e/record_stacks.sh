@@ -102,6 +102,17 @@ if [ -x /usr/lib/llvm-19/bin/perf2bolt ]; then
 	is "perf2bolt: a profile" "$(test -s p.fdata && echo some)" some
 fi
 
+# create_gcov reads DWARF 4 and no later one; an address outside of all mappings is damage to it.
+# shellcheck disable=SC2046
+$cc -O2 $("$swlbr" cflags --cc "$cc") -gdwarf-4 -o dwarf4 p.c || fail "build with DWARF 4"
+"$swlbr" record -q -o g.data -- ./dwarf4 1000000 >/dev/null || fail "record of DWARF 4"
+create_gcov --binary=dwarf4 --profile=g.data --gcov=g.gcov -gcov_version=1 >gcov.out 2>&1
+is "create_gcov: status, nothing said" "$? $(cat gcov.out)" "0 "
+is "create_gcov: leaf() is in the profile" \
+	"$(dump_gcov -gcov_version=1 g.gcov 2>&1 | grep -c '^leaf total:[1-9]')" 1
+is "code without counters has a name" "$(perf report --stdio -i g.data -b --sort dso_from 2>/dev/null |
+	grep -c '\[no counters\]')" 1
+
 stacks() { perf script -i "$1" -F ip,brstack 2>/dev/null | grep -c /; }
 "$swlbr" record -q -c 1000 --depth 8 -o c.data -- ./p 1000000 >/dev/null
 is "--depth: the longest stack" "$(perf script -i c.data -F brstack 2>/dev/null |

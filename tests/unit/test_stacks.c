@@ -174,6 +174,31 @@ static void test_drops(void)
 	done(&r);
 }
 
+/* The address that stands for code without counters does so where the recording says it, no else. */
+static void test_no_counters(bool said)
+{
+	static const struct swlbr_branch stack[] = { { SWLBR_NO_COUNTERS_ADDRESS, 0x400050, 0 },
+						     { 0x400060, SWLBR_NO_COUNTERS_ADDRESS, 0 },
+						     { 0x400080, 0x400040, 0 } };
+	struct file_image image;
+	struct result r;
+
+	begin(&image);
+	put_mmap(&image, 0, 7, 0x400000, 0x1000, 0, "/a");
+	if (said)
+		put_mmap(&image, 0, 7, SWLBR_NO_COUNTERS_ADDRESS, SWLBR_NO_COUNTERS_SIZE, 0,
+			 SWLBR_NO_COUNTERS_PATH);
+	put_stack(&image, 10, 7, 3, stack);
+	r = convert(&image, NULL);
+	check(r.stats->branches_kept == 1 && branches(&r, "/a", 0x80, 0x40) == 1 &&
+		      ranges(&r, "/a", 0x40, 0x60) == 1,
+	      "code without counters is in no binary");
+	check(r.stats->drops[SWLBR_DROP_NO_COUNTERS] == 2 * said &&
+		      r.stats->drops[SWLBR_DROP_UNMAPPED] == 2 * !said,
+	      said ? "and is told apart" : "but not where no mapping says so");
+	done(&r);
+}
+
 /* The same records, in an order of time or not. */
 static void test_order(bool in_order)
 {
@@ -504,6 +529,8 @@ int main(void)
 	write_elf(vmlinux);
 	test_counting();
 	test_drops();
+	test_no_counters(true);
+	test_no_counters(false);
 	test_order(true);
 	test_order(false);
 	test_overlap();

@@ -27,6 +27,7 @@ enum swlbr_stack_drop {
 	SWLBR_DROP_REPEATED,	    /* newest entries that repeat the next with a long stride */
 	SWLBR_DROP_UNMAPPED,	    /* entries with an end in no known binary */
 	SWLBR_DROP_NO_ADDRESS,	    /* entries with an end at address 0: hidden, or not recorded */
+	SWLBR_DROP_NO_COUNTERS,	    /* entries with an end in code without counters */
 	SWLBR_DROP_RANGE_UNMAPPED,  /* ranges with an end in no known binary */
 	SWLBR_DROP_RANGE_NEGATIVE,  /* ranges that end before they begin */
 	SWLBR_DROP_RANGE_TOO_LONG,  /* ranges of more than 1 MiB */

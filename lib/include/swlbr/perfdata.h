@@ -36,6 +36,15 @@ struct swlbr_branch {
 	uint64_t from, to, flags;
 };
 
+/**
+ * In the stacks of counters: code without counters, whatever binary it is in. No program can have
+ * anything there (it is below vm.mmap_min_addr); the process has a mapping that names it, since
+ * readers take a stack with an address outside of all mappings for damaged.
+ */
+#define SWLBR_NO_COUNTERS_ADDRESS 0x1000
+#define SWLBR_NO_COUNTERS_SIZE	  0x1000
+#define SWLBR_NO_COUNTERS_PATH	  "[no counters]"
+
 #define SWLBR_BRANCH_MISPREDICTED  (1 << 0)
 #define SWLBR_BRANCH_CYCLES(flags) ((flags) >> 4 & 0xffff) /* since the branch before; 0: unknown */
 #define SWLBR_BRANCH_SPEC(flags)   ((flags) >> 24 & 3)

@@ -69,6 +69,9 @@ struct swlbr_error *swlbr_perfdata_write_exit(struct swlbr_perfdata_writer *writ
 struct swlbr_error *swlbr_perfdata_write_mmap2(struct swlbr_perfdata_writer *writer,
 					       const struct swlbr_event_time *when,
 					       const struct swlbr_mapping *mapping);
+/** The mapping of SWLBR_NO_COUNTERS_ADDRESS, in the process of @when. */
+struct swlbr_error *swlbr_perfdata_write_no_counters(struct swlbr_perfdata_writer *writer,
+						     const struct swlbr_event_time *when);
 /** swlbr:counters rows for counters first…first+nr-1; zero stretches are left out, rows split. */
 struct swlbr_error *swlbr_perfdata_write_counters(struct swlbr_perfdata_writer *writer,
 						  const struct swlbr_event_time *when,
