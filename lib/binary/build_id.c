@@ -118,10 +118,13 @@ struct swlbr_error *swlbr_elf_find_build_id(struct swlbr_elf *elf)
 
 char *swlbr_build_id_format(const struct swlbr_build_id *id, char buffer[41])
 {
+	static const char digits[] = "0123456789abcdef";
 	size_t size = id->size <= SWLBR_BUILD_ID_SIZE ? id->size : SWLBR_BUILD_ID_SIZE;
 
-	for (size_t i = 0; i < size; i++)
-		snprintf(buffer + 2 * i, 3, "%02x", id->bytes[i]);
+	for (size_t i = 0; i < size; i++) {
+		buffer[2 * i] = digits[id->bytes[i] >> 4];
+		buffer[2 * i + 1] = digits[id->bytes[i] & 15];
+	}
 	buffer[2 * size] = 0;
 	return buffer;
 }

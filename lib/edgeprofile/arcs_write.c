@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,18 +7,45 @@
 #include "arcs_format.h"
 #include "base/outfile.h"
 
-/* A line holds two names of at most a path's length, each byte perhaps escaped as \ooo. */
-#define NAME_SIZE (4 * 4096 + 64)
+/* A name's longest form, a path's each byte escaped as \ooo; and of the other columns together. */
+#define NAME_SIZE  (4 * 4096 + 64)
+#define OTHER_SIZE 256
 
-/* The column's text of @binary: a build-id in hex, or a path in which \ooo stands for odd bytes. */
-static const char *format_name(const struct swlbr_edge_binary *binary, char buffer[NAME_SIZE])
+static char *put_text(char *at, const char *text)
 {
-	const char *path = binary->path;
-	char *at = buffer, *end = buffer + NAME_SIZE - 8;
+	while (*text)
+		*at++ = *text++;
+	return at;
+}
+
+/* In a base of up to 16. */
+static char *put_number(char *at, uint64_t number, unsigned int base)
+{
+	char digits[20];
+	size_t nr = 0;
+
+	do
+		digits[nr++] = "0123456789abcdef"[number % base];
+	while (number /= base);
+	while (nr)
+		*at++ = digits[--nr];
+	return at;
+}
+
+static char *put_decimal(char *at, uint64_t number)
+{
+	*at++ = '\t';
+	return put_number(at, number, 10);
+}
+
+/* A build-id in hex, or a path in which \ooo stands for odd bytes; at most NAME_SIZE bytes. */
+static char *put_name(char *at, const struct swlbr_edge_binary *binary)
+{
+	char *end = at + NAME_SIZE - 8;
 
 	if (binary->build_id.size)
-		return swlbr_build_id_format(&binary->build_id, buffer);
-	for (; *path && at < end; path++) {
+		return at + strlen(swlbr_build_id_format(&binary->build_id, at));
+	for (const char *path = binary->path; *path && at < end; path++) {
 		unsigned char byte = (unsigned char)*path;
 
 		if (byte < ' ' || byte == '\\' || byte == 0x7f)
@@ -27,8 +53,13 @@ static const char *format_name(const struct swlbr_edge_binary *binary, char buff
 		else
 			*at++ = (char)byte;
 	}
-	*at = 0;
-	return buffer;
+	return at;
+}
+
+static char *put_address(char *at, const struct swlbr_edge_binary *binary, uint64_t address)
+{
+	at = put_text(at, binary->file_offsets ? "+0x" : "0x");
+	return put_number(at, address, 16);
 }
 
 static struct swlbr_error *write_edge(struct swlbr_outfile *file,
@@ -36,21 +67,27 @@ static struct swlbr_error *write_edge(struct swlbr_outfile *file,
 				      const struct swlbr_edge *edge)
 {
 	const struct swlbr_edge_binary *from, *to;
-	char from_name[NAME_SIZE], to_name[NAME_SIZE], row[2 * NAME_SIZE + 256];
-	bool other = edge->from_binary != edge->to_binary;
-	int size;
+	char row[2 * NAME_SIZE + OTHER_SIZE], *at = row;
 
 	from = swlbr_edge_profile_get_binary(profile, edge->from_binary);
 	to = swlbr_edge_profile_get_binary(profile, edge->to_binary);
-	size = snprintf(row, sizeof(row),
-			"%s\t%s\t%s0x%" PRIx64 "\t%s%s%s0x%" PRIx64 "\t%" PRIu64 "\t%" PRIu64
-			"\t%" PRIu64 "\t%s\n",
-			edge->kind == SWLBR_EDGE_BRANCH ? "branch" : "range",
-			format_name(from, from_name), from->file_offsets ? "+" : "", edge->from,
-			other ? format_name(to, to_name) : "", other ? ":" : "",
-			to->file_offsets ? "+" : "", edge->to, edge->nr, edge->mispredicted,
-			edge->cycles, swlbr_source_name(edge->source));
-	return swlbr_outfile_write(file, row, (size_t)size);
+	at = put_text(at, edge->kind == SWLBR_EDGE_BRANCH ? "branch\t" : "range\t");
+	at = put_name(at, from);
+	*at++ = '\t';
+	at = put_address(at, from, edge->from);
+	*at++ = '\t';
+	if (edge->from_binary != edge->to_binary) {
+		at = put_name(at, to);
+		*at++ = ':';
+	}
+	at = put_address(at, to, edge->to);
+	at = put_decimal(at, edge->nr);
+	at = put_decimal(at, edge->mispredicted);
+	at = put_decimal(at, edge->cycles);
+	*at++ = '\t';
+	at = put_text(at, swlbr_source_name(edge->source));
+	*at++ = '\n';
+	return swlbr_outfile_write(file, row, (size_t)(at - row));
 }
 
 static struct swlbr_error *write_arcs(struct swlbr_edge_profile *profile, const char *path,
