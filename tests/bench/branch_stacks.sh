@@ -78,10 +78,26 @@ if [ -f "$BUILD/dlfilter-swlbr.so" ]; then
 	}
 	C
 	$CC -O2 -shared -fPIC -o nothing.so nothing.c
-	set -- $(cost perf script -i walk.data --dlfilter ./nothing.so) \
-		$(cost perf script -i walk.data --dlfilter "$BUILD/dlfilter-swlbr.so" --dlarg -q \
-			--dlarg -f --dlarg arcs --dlarg -o --dlarg filtered.arcs)
-	echo "dlfilter: $3 s; one that does nothing: $1 s"
+	"$swlbr" record -q --emulate -c 1009 -o ls.data -- ls -lR /usr/include/linux >/dev/null &&
+		"$swlbr" record -q --emulate -c 307 -o forks.data -- \
+			sh -c 'for i in 1 2 3; do ls / | sort -r; done' >/dev/null ||
+		{ echo "FAIL record --emulate"; exit 1; }
+	for file in test.lbr ls.data forks.data walk.data; do
+		pairs=15
+		[ $file != walk.data ] || pairs=3
+		for _ in $(seq $pairs); do
+			ours=$(measure perf script -i $file --dlfilter "$BUILD/dlfilter-swlbr.so" --dlarg -q \
+				--dlarg -f --dlarg arcs --dlarg -o --dlarg filtered.arcs 2>err) &&
+				nothing=$(measure perf script -i $file --dlfilter ./nothing.so 2>err) ||
+				{ echo "FAIL $file: $(cat err)"; exit 1; }
+			echo "$ours $nothing"
+		done | awk '{ print $2 / $5, $2, $5 }' | sort -n | awk -v file=$file '
+			{ row[NR] = $0 }
+			END {
+				split(row[int((NR + 1) / 2)], a)
+				printf "dlfilter, %s: %.2f times one that does nothing (%.3f s, %.3f s)\n",
+					file, a[1], a[2], a[3] }'
+	done
 else
 	echo "skip dlfilter: not built"
 fi
