@@ -7,15 +7,13 @@
  * file: perf tells them only address by address, and nothing of the kernel's reference symbol.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <perf/perf_dlfilter.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "perf-plugin/cmd.h"
 #include "perf-plugin/convert.h"
+#include "perf-plugin/dlfilter/command_line.h"
 
 _Static_assert(sizeof(struct swlbr_branch) == sizeof(struct perf_branch_entry),
 	       "entries are passed on as they are");
@@ -30,6 +28,7 @@ struct filter {
 	uint64_t id;
 	const char *event;
 	uint64_t branch_sample_type;
+	bool all_samples; /* perf has no filter of its own */
 };
 
 const char *filter_description(const char **long_description);
@@ -46,34 +45,9 @@ const char *filter_description(const char **long_description)
 	return "Makes an edge profile or a compiler profile of branch stacks (perf swlbr)";
 }
 
-/* perf's own input, from its command line; "perf.data" if it names none. The caller frees it. */
-static char *perf_input(void)
-{
-	static const char option[] = "--input=";
-	char line[65536], *result = NULL;
-	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-	ssize_t size = fd < 0 ? 0 : read(fd, line, sizeof(line) - 1);
-
-	if (fd >= 0)
-		close(fd);
-	line[size > 0 ? size : 0] = '\0';
-	for (ssize_t at = 0; at < size; at += (ssize_t)strlen(line + at) + 1) {
-		const char *word = line + at, *next = word + strlen(word) + 1;
-
-		if ((!strcmp(word, "-i") || !strcmp(word, "--input")) && next < line + size)
-			result = strdup(next);
-		else if (!strncmp(word, option, sizeof(option) - 1))
-			result = strdup(word + sizeof(option) - 1);
-		else if (!strncmp(word, "-i", 2) && word[2])
-			result = strdup(word + 2);
-		if (result)
-			return result;
-	}
-	return strdup("perf.data");
-}
-
 /* The arguments as those of a command, with the input if they do not name it. */
-static struct swlbr_error *make_arguments(struct filter *filter, char **args, int nr, int *argc_ret)
+static struct swlbr_error *make_arguments(struct filter *filter, char **args, int nr,
+					  const char *input, int *argc_ret)
 {
 	bool named = false;
 	int argc = 0;
@@ -86,7 +60,7 @@ static struct swlbr_error *make_arguments(struct filter *filter, char **args, in
 	filter->argv[argc++] = strdup("dlfilter-swlbr");
 	if (!named) {
 		filter->argv[argc++] = strdup("-i");
-		filter->argv[argc++] = perf_input();
+		filter->argv[argc++] = strdup(input);
 	}
 	for (int i = 0; i < nr; i++)
 		filter->argv[argc++] = strdup(args[i]);
@@ -126,6 +100,7 @@ static void destroy(struct filter *filter)
 int start(void **data, void *ctx)
 {
 	struct filter *filter = calloc(1, sizeof(*filter));
+	struct perf_command_line line;
 	struct swlbr_error *error;
 	char **args;
 	int nr = 0, argc = 0, status;
@@ -133,7 +108,9 @@ int start(void **data, void *ctx)
 	if (!filter)
 		return -ENOMEM;
 	args = perf_dlfilter_fns.args(ctx, &nr);
-	error = make_arguments(filter, args, args ? nr : 0, &argc);
+	perf_command_line(&line);
+	filter->all_samples = line.all_samples;
+	error = make_arguments(filter, args, args ? nr : 0, line.input, &argc);
 	status = error ? -1 : convert_begin(&filter->convert, argc, filter->argv);
 	if (!error && status < 0 && !filter->convert.format->write_edges)
 		error = swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
@@ -162,9 +139,8 @@ static void note_event(struct filter *filter, const struct perf_dlfilter_sample 
 	filter->branch_sample_type = attr ? attr->branch_sample_type : 0;
 }
 
-int filter_event(void *data, const struct perf_dlfilter_sample *sample, void *ctx)
+static int add_sample(struct filter *filter, const struct perf_dlfilter_sample *sample, void *ctx)
 {
-	struct filter *filter = data;
 	struct swlbr_error *error;
 
 	if (sample->event != filter->event || sample->id != filter->id)
@@ -185,6 +161,20 @@ int filter_event(void *data, const struct perf_dlfilter_sample *sample, void *ct
 		return -EIO;
 	}
 	return 1; /* not to be printed */
+}
+
+/* Before perf looks up what the sample's address is, which takes it longer than all the rest. */
+int filter_event_early(void *data, const struct perf_dlfilter_sample *sample, void *ctx)
+{
+	struct filter *filter = data;
+
+	return filter->all_samples ? add_sample(filter, sample, ctx) : 0;
+}
+
+/* After perf's own filters (--time, --pid, --cpu, …). */
+int filter_event(void *data, const struct perf_dlfilter_sample *sample, void *ctx)
+{
+	return add_sample(data, sample, ctx);
 }
 
 int stop(void *data, void *ctx)

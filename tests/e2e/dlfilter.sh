@@ -32,6 +32,26 @@ same ls.data
 same forks.data
 is "the source is told" "$(cut -f8 ls.data.filtered | sort -u | tr '\n' ' ')" "emu source "
 
+# Where perf filters, only what it lets through counts.
+for choice in "--comm sort" "--pid $(perf script -i forks.data -F comm,pid | awk '$1 == "sort" { print $2; exit }')"; do
+	# shellcheck disable=SC2086
+	"$swlbr" convert -q -i forks.data -f arcs -o chosen.arcs $choice || fail "convert $choice"
+	# shellcheck disable=SC2086
+	perf script -i forks.data $choice --dlfilter "$filter" --dlarg -q --dlarg -f --dlarg arcs \
+		--dlarg -o --dlarg chosen.filtered >out 2>err || fail "perf script $choice: $(head -3 err)"
+	is "perf script ${choice% *}: the same as convert ${choice% *}" \
+		"$(cmp chosen.arcs chosen.filtered 2>&1) $([ "$(wc -l <chosen.arcs)" -gt 100 ] && echo some)" " some"
+	is "and not all" "$(cmp -s chosen.arcs forks.data.arcs; echo $?)" 1
+	rm chosen.*
+done
+cp ls.data perf.data
+perf script --dlfilter="$filter" --dlarg=-q --dlarg=-f --dlarg=arcs \
+	--dlarg=-o --dlarg=joined.filtered --input=ls.data >out 2>err || fail "joined options: $(head -3 err)"
+is "options joined to their values: the same bytes" "$(cmp ls.data.arcs joined.filtered 2>&1)" ""
+perf script --dlfilter "$filter" --dlarg -q --dlarg -f --dlarg arcs --dlarg -o --dlarg unnamed.filtered \
+	>out 2>err || fail "no input named: $(head -3 err)"
+is "no input named: perf.data" "$(cmp ls.data.arcs unnamed.filtered 2>&1)" ""
+
 perf script -i ls.data --dlfilter "$filter" --dlarg -f --dlarg nonsense --dlarg -o --dlarg x \
 	>out 2>err
 is "an unknown format: perf fails" "$([ $? != 0 ] && grep -c "unknown format 'nonsense'" err)" 1
