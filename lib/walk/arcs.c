@@ -9,7 +9,7 @@
 
 #include <swlbr/walk.h>
 
-#include "callers.h"
+#include "returns.h"
 
 /* What has entered a chain of blocks by taken branches and not left it yet. */
 struct entrance {
@@ -27,8 +27,7 @@ struct arcs {
 	uint64_t *through; /* per block: what it gives to the next one without a branch */
 	struct entrance *stack;
 	size_t nr_stack;
-	struct callers callers;
-	double *indirect; /* per function: indirect calls of it */
+	struct returns returns;
 };
 
 static struct swlbr_error *give(struct arcs *arcs, enum swlbr_edge_kind kind, uint64_t from,
@@ -109,62 +108,52 @@ static struct swlbr_error *give_calls(struct arcs *arcs)
 	return NULL;
 }
 
-/* Tail calls between a return and the call that it goes back to, at most. */
-#define MAX_TAILS 8
-
-/*
- * @nr returns at @from, of @function, go back to its callers by how often each has called; which
- * went where is a guess but where there is one. What came by a tail call goes back to the callers
- * of that function.
- */
-static struct swlbr_error *give_returns(struct arcs *arcs, uint64_t from, uint32_t function,
-					double nr, bool exact, unsigned int tails)
+/* Which return went where is a guess but where there is one way. */
+static struct swlbr_error *give_returns(struct arcs *arcs, uint32_t block)
 {
-	uint32_t start = arcs->callers.start[function], end = arcs->callers.start[function + 1];
-	double all = arcs->flow->outside[function];
+	const struct swlbr_branch_map *map = arcs->map;
 	struct swlbr_error *error = NULL;
 
-	if (nr < 0.5 || tails > MAX_TAILS)
-		return NULL;
-	for (uint32_t i = start; i < end; i++)
-		all += caller_count(&arcs->callers.caller[i], arcs->flow);
-	all += arcs->indirect[function];
-	for (size_t i = 0; !error && arcs->indirect[function] > 0 && i < arcs->flow->nr_calls;
-	     i++) {
-		const struct swlbr_flow_call *call = &arcs->flow->calls[i];
-		uint32_t to = block_after_call(arcs->map, call->block);
+	for (size_t i = 0; !error && i < arcs->returns.nr_sites; i++) {
+		const struct return_site *site = &arcs->returns.sites[i];
 
-		if (call->function == function && to != SWLBR_NONE)
-			error = give(arcs, SWLBR_EDGE_BRANCH, from, arcs->map->blocks[to].start,
-				     whole(nr * call->nr / all), exact && call->nr == all);
-	}
-	for (uint32_t i = start; !error && i < end; i++) {
-		const struct caller *caller = &arcs->callers.caller[i];
-		double count = caller_count(caller, arcs->flow), some = nr * count / all;
-		uint32_t to = block_after_call(arcs->map, caller->block);
-		bool sure = exact && count == all;
-
-		if (!(some >= 0.5))
-			continue;
-		if (caller->edge != SWLBR_NONE)
-			error = give_returns(arcs, from, arcs->map->blocks[caller->block].function,
-					     some, sure, tails + 1);
-		else if (to != SWLBR_NONE)
-			error = give(arcs, SWLBR_EDGE_BRANCH, from, arcs->map->blocks[to].start,
-				     whole(some), sure);
+		error = give(arcs, SWLBR_EDGE_BRANCH, map->blocks[block].last,
+			     map->blocks[site->block].start,
+			     whole(arcs->flow->block[block] * site->share),
+			     arcs->flow->block_exact[block] && site->share == 1);
 	}
 	return error;
+}
+
+/* How often a function has returned. */
+static double returned(const struct arcs *arcs, const struct swlbr_map_function *function)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < function->nr_blocks; i++) {
+		uint32_t block = function->first_block + i;
+
+		if (arcs->map->blocks[block].end_kind == SWLBR_MAP_END_RETURN)
+			sum += arcs->flow->block[block];
+	}
+	return sum;
 }
 
 static struct swlbr_error *give_all_returns(struct arcs *arcs)
 {
 	const struct swlbr_branch_map *map = arcs->map;
 	struct swlbr_error *error = NULL;
+	uint32_t function = SWLBR_NONE;
 
-	for (size_t i = 0; !error && i < map->nr_blocks; i++) {
-		if (map->blocks[i].end_kind == SWLBR_MAP_END_RETURN)
-			error = give_returns(arcs, map->blocks[i].last, map->blocks[i].function,
-					     arcs->flow->block[i], arcs->flow->block_exact[i], 0);
+	for (uint32_t i = 0; !error && i < map->nr_blocks; i++) {
+		if (map->blocks[i].end_kind != SWLBR_MAP_END_RETURN || !arcs->block[i])
+			continue;
+		if (map->blocks[i].function != function) {
+			function = map->blocks[i].function;
+			returns_of(&arcs->returns, function,
+				   returned(arcs, &map->functions[function]));
+		}
+		error = give_returns(arcs, i);
 	}
 	return error;
 }
@@ -231,15 +220,12 @@ struct swlbr_error *swlbr_flow_arcs(
 	arcs.block = calloc(map->nr_blocks + 1, sizeof(*arcs.block));
 	arcs.through = calloc(map->nr_blocks + 1, sizeof(*arcs.through));
 	arcs.stack = calloc(map->nr_blocks + 1, sizeof(*arcs.stack));
-	arcs.indirect = calloc(map->nr_functions + 1, sizeof(*arcs.indirect));
-	if (!arcs.block || !arcs.through || !arcs.stack || !arcs.indirect) {
+	if (!arcs.block || !arcs.through || !arcs.stack) {
 		error = swlbr_error_no_memory();
 	} else {
 		for (size_t i = 0; i < map->nr_blocks; i++)
 			arcs.block[i] = whole(flow->block[i]);
-		for (size_t i = 0; i < flow->nr_calls; i++)
-			arcs.indirect[flow->calls[i].function] += flow->calls[i].nr;
-		error = callers_init(&arcs.callers, map);
+		error = returns_init(&arcs.returns, map, flow);
 		if (!error)
 			error = give_edges(&arcs);
 		if (!error)
@@ -249,11 +235,10 @@ struct swlbr_error *swlbr_flow_arcs(
 		if (!error)
 			error = give_ranges(&arcs);
 	}
-	callers_deinit(&arcs.callers);
+	returns_deinit(&arcs.returns);
 	free(arcs.block);
 	free(arcs.through);
 	free(arcs.stack);
-	free(arcs.indirect);
 	return error;
 }
 
