@@ -10,7 +10,8 @@ export XDG_CACHE_HOME=$scratch/cache
 flags="-O2 $("$swlbr" cflags --cc "$cc") -Wl,--emit-relocs"
 
 # Two libraries, and a program that both call back. Each time one is closed the other one gets its
-# addresses; llvm-profgen and perf2bolt take addresses to be one library's all the time.
+# addresses, which llvm-profgen and perf2bolt take to be one library's all the time: they are asked
+# about the run that keeps both.
 cat >library.c <<'C'
 static volatile int sink;
 __attribute__((noinline)) static int in_library(int i)
@@ -125,7 +126,8 @@ is "-F 1000: three quarters of the first loop's stacks come before three quarter
 			}
 			print (all["first"] > 2000), (all["second"] > 2000), (first && first < second) }')" "1 1 1"
 
-# Exceptions: what is counted where they do not come by. The truth is the emulator's.
+# Exceptions: stacks are whole, and calls that end otherwise are counted. The truth is the emulator's.
+# Code that only landing pads lead to is not asked for: the map does not find all of its increments.
 # shellcheck disable=SC2086
 ${cc/clang/clang++} $flags -o exceptions "$here/emulate/exceptions.cc" || { fail "build"; exit 1; }
 "$swlbr" record -q --emulate=counts -o truth.arcs -- ./exceptions 300000 >/dev/null || fail "the exceptions' truth"
