@@ -6,8 +6,8 @@
  * fall into step with each other as they would if the most owed was always taken. A return goes
  * back to the call that the walk has seen; before that, to a caller by how often each calls.
  *
- * Walks begin at branches that are owed most: what flow and walk disagree on (code whose callers
- * are not known) would else add up. Chance is a sequence that is always the same.
+ * Walks begin at branches picked evenly from what is owed: what flow and walk disagree on (code whose
+ * callers are not known) would else add up. Chance is a sequence that is always the same.
  */
 #include <stdlib.h>
 
