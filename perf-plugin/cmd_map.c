@@ -81,6 +81,9 @@ static void dump_block(const struct swlbr_branch_map *map, uint32_t number)
 			printf(" %+" PRId64, site->added);
 		putchar('\n');
 	}
+	if (block->landing)
+		printf("    what it throws lands at 0x%" PRIx64 "\n",
+		       map->blocks[block->landing - 1].start);
 	for (uint32_t i = 0; i < block->nr_edges; i++) {
 		const struct swlbr_map_edge *edge = &map->edges[block->first_edge + i];
 		uint32_t function = map->blocks[edge->to].function;

@@ -20,6 +20,7 @@ struct builder {
 	struct memory_image image;
 	struct code_ranges ranges;
 	struct value_context context;
+	struct landing_pads pads;
 	struct function_graph graph;
 	size_t max_functions, max_blocks, max_sites, max_names;
 	struct pending_edge *pending;

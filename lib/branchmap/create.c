@@ -61,6 +61,25 @@ static void mark_entered(struct swlbr_branch_map *map)
 	}
 }
 
+static void find_landings(struct builder *builder)
+{
+	struct swlbr_branch_map *map = builder->map;
+
+	for (size_t i = 0; builder->pads.nr && i < map->nr_blocks; i++) {
+		struct swlbr_map_block *block = &map->blocks[i];
+		uint64_t pad;
+		uint32_t to;
+
+		if (block->end_kind != SWLBR_MAP_END_CALL &&
+		    block->end_kind != SWLBR_MAP_END_INDIRECT_CALL)
+			continue;
+		pad = landing_pads_of(&builder->pads, block->last);
+		to = pad ? swlbr_branch_map_block_at(map, pad) : SWLBR_NONE;
+		if (to != SWLBR_NONE && map->blocks[to].start == pad)
+			block->landing = to + 1;
+	}
+}
+
 static struct swlbr_error *build(struct builder *builder)
 {
 	struct swlbr_error *error = memory_image_init(&builder->image, builder->elf);
@@ -70,6 +89,9 @@ static struct swlbr_error *build(struct builder *builder)
 		builder->max_all_names = SWLBR_NONE;
 	if (!error)
 		error = code_ranges_find(builder->elf, &builder->image, &builder->ranges);
+	if (!error)
+		error = landing_pads_find(builder->elf, &builder->image, &builder->pads);
+	builder->context.pads = &builder->pads;
 	for (size_t i = 0; !error && i < builder->ranges.nr; i++) {
 		if (is_stub(builder->elf, builder->ranges.ranges[i].start))
 			continue;
@@ -91,6 +113,7 @@ static struct swlbr_error *build(struct builder *builder)
 	if (!error) {
 		mark_leaving(builder->map);
 		mark_entered(builder->map);
+		find_landings(builder);
 	}
 	return error;
 }
@@ -131,6 +154,7 @@ struct swlbr_error *swlbr_branch_map_create(struct swlbr_elf *elf,
 	error = build(&builder);
 	memory_image_deinit(&builder.image);
 	code_ranges_deinit(&builder.ranges);
+	landing_pads_deinit(&builder.pads);
 	function_graph_deinit(&builder.graph);
 	free(builder.pending);
 	free(builder.callee);

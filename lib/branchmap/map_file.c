@@ -7,7 +7,7 @@
 
 #define MAGIC "swlbrmap"
 /* Goes up with every change of what a map of the same binary holds, or how it is stored. */
-#define REVISION 3
+#define REVISION 4
 
 struct header {
 	char magic[8];
@@ -131,7 +131,8 @@ static bool blocks_fit(const struct swlbr_branch_map *map)
 		    block->function >= map->nr_functions || block->end_kind > SWLBR_MAP_END_STOP ||
 		    !stretch_fits(block->first_edge, block->nr_edges, map->nr_edges) ||
 		    !stretch_fits(block->first_site, block->nr_sites, map->nr_sites) ||
-		    (block->callee != SWLBR_NONE && block->callee >= map->nr_functions))
+		    (block->callee != SWLBR_NONE && block->callee >= map->nr_functions) ||
+		    block->landing > map->nr_blocks)
 			return false;
 		end = block->end;
 	}

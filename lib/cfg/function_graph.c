@@ -106,6 +106,11 @@ static void mark_leader(struct function_graph *graph, uint64_t vaddr)
 		graph->leader[insn] = true;
 }
 
+static bool calls(const struct arch_insn *insn)
+{
+	return insn->flow == ARCH_FLOW_CALL || insn->flow == ARCH_FLOW_INDIRECT_CALL;
+}
+
 static struct swlbr_error *reserve_insns(struct function_graph *graph)
 {
 	bool *leader = realloc(graph->leader, graph->nr_insns + 1);
@@ -123,7 +128,7 @@ static struct swlbr_error *reserve_insns(struct function_graph *graph)
 }
 
 /* But for the targets of tables. */
-static void find_leaders(struct function_graph *graph)
+static void find_leaders(struct function_graph *graph, const struct value_context *context)
 {
 	bool *leader = graph->leader;
 
@@ -139,6 +144,8 @@ static void find_leaders(struct function_graph *graph)
 		leader[i + 1] = true;
 		if (insn->flow == ARCH_FLOW_JUMP || insn->flow == ARCH_FLOW_COND)
 			mark_leader(graph, insn->target);
+		if (calls(insn) && context->pads)
+			mark_leader(graph, landing_pads_of(context->pads, insn->vaddr));
 	}
 }
 
@@ -393,6 +400,9 @@ static void flow_on(struct function_graph *graph, const struct value_context *co
 		if (!compare || vaddr != equal)
 			flow_to(graph, vaddr, state);
 	}
+	/* The unwinder brings back all that a call preserves. */
+	if (context->pads && calls(insn))
+		flow_to(graph, landing_pads_of(context->pads, insn->vaddr), state);
 	if (compare) {
 		value_state_equal(state, compare, last - 1);
 		flow_to(graph, equal, state);
@@ -775,7 +785,7 @@ struct swlbr_error *function_graph_build(struct function_graph *graph,
 	error = reserve_insns(graph);
 	for (unsigned int round = 0; !error && new_table && round < MAX_ROUNDS; round++) {
 		new_table = false;
-		find_leaders(graph);
+		find_leaders(graph, context);
 		measure_tables(graph, context);
 		error = make_blocks(graph);
 		if (!error && graph->nr_blocks > MAX_STATES)

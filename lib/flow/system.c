@@ -154,10 +154,10 @@ static bool has_way_out(const struct swlbr_map_block *block)
 	}
 }
 
-/* longjmp and exceptions end calls of this binary's functions; those of others return. */
+/* longjmp and exceptions end calls of this binary's functions; those of others return, or land. */
 static bool may_not_return(const struct swlbr_map_block *block)
 {
-	return block->end_kind == SWLBR_MAP_END_INDIRECT_CALL ||
+	return block->end_kind == SWLBR_MAP_END_INDIRECT_CALL || block->landing ||
 	       (block->end_kind == SWLBR_MAP_END_CALL && block->callee != SWLBR_NONE);
 }
 

@@ -9,6 +9,7 @@
 
 #include <swlbr/walk.h>
 
+#include "landings.h"
 #include "returns.h"
 
 /* What has entered a chain of blocks by taken branches and not left it yet. */
@@ -68,6 +69,31 @@ static struct swlbr_error *give_edges(struct arcs *arcs)
 	return NULL;
 }
 
+/* Calls from code without counters, and exceptions, which its unwinder brings. */
+static struct swlbr_error *give_entry(struct arcs *arcs, uint64_t to, double nr)
+{
+	struct swlbr_flow_arc arc = {
+		.kind = SWLBR_EDGE_BRANCH, .to = to, .nr = whole(nr), .from_outside = true
+	};
+
+	return arc.nr ? arcs->add(arcs->context, &arc) : NULL;
+}
+
+static struct swlbr_error *give_entries(struct arcs *arcs)
+{
+	const struct swlbr_branch_map *map = arcs->map;
+	struct landings landings;
+	struct swlbr_error *error = landings_init(&landings, map);
+
+	for (size_t i = 0; !error && i < map->nr_functions; i++)
+		error = give_entry(arcs, map->functions[i].start, arcs->flow->outside[i]);
+	for (size_t i = 0; !error && i < landings.nr; i++)
+		error = give_entry(arcs, map->blocks[landings.pad[i]].start,
+				   landings_count(&landings, arcs->flow, i));
+	landings_deinit(&landings);
+	return error;
+}
+
 static struct swlbr_error *give_calls(struct arcs *arcs)
 {
 	const struct swlbr_branch_map *map = arcs->map;
@@ -93,19 +119,7 @@ static struct swlbr_error *give_calls(struct arcs *arcs)
 		if (error)
 			return error;
 	}
-	for (size_t i = 0; i < map->nr_functions; i++) {
-		struct swlbr_flow_arc arc = {
-			.kind = SWLBR_EDGE_BRANCH,
-			.to = map->functions[i].start,
-			.nr = whole(arcs->flow->outside[i]),
-			.from_outside = true,
-		};
-		struct swlbr_error *error = arc.nr ? arcs->add(arcs->context, &arc) : NULL;
-
-		if (error)
-			return error;
-	}
-	return NULL;
+	return give_entries(arcs);
 }
 
 /* Which return went where is a guess but where there is one way. */

@@ -14,6 +14,7 @@
 #include <swlbr/walk.h>
 
 #include "callers.h"
+#include "landings.h"
 
 #define MAX_DEPTH 1024
 #define MAX_CALLS 1024 /* calls that a walk remembers */
@@ -28,6 +29,9 @@ struct swlbr_walker {
 		*outside_credit;	    /* per caller; per function: code without counters */
 	double *edge_credit, *leave_credit; /* per edge; per block */
 	double *enter_credit;		    /* per function: entered from code without counters */
+	struct landings landings;
+	double *back_credit, *throw_credit; /* per block: its call returned, or did not */
+	double *land_credit;		    /* per landing pad */
 	/* Per indirect call of the flow: as a way on, and as one back. */
 	double *call_credit, *return_credit;
 	size_t nr_calls;
@@ -46,11 +50,13 @@ struct swlbr_walker {
 
 /*
  * A way of taking a branch: an edge, the call or the return of a block, the entry of a function from
- * code without counters, the way back from there behind a call.
+ * code without counters, the way back from there behind a call, or to a landing pad.
  */
-static size_t nr_events(const struct swlbr_branch_map *map)
+static size_t nr_events(const struct swlbr_walker *walker)
 {
-	return map->nr_edges + 3 * map->nr_blocks + map->nr_functions;
+	const struct swlbr_branch_map *map = walker->map;
+
+	return map->nr_edges + 3 * map->nr_blocks + map->nr_functions + walker->landings.nr;
 }
 
 static size_t call_event(const struct swlbr_branch_map *map, uint32_t block)
@@ -73,6 +79,15 @@ static size_t entry_event(const struct swlbr_branch_map *map, uint32_t function)
 	return map->nr_edges + 3 * map->nr_blocks + function;
 }
 
+/* Exceptions that go on at a landing pad. */
+static size_t landing_event(const struct swlbr_walker *walker, uint32_t pad)
+{
+	const struct swlbr_branch_map *map = walker->map;
+
+	return map->nr_edges + 3 * map->nr_blocks + map->nr_functions +
+	       landings_index(&walker->landings, pad);
+}
+
 static struct swlbr_error *make(struct swlbr_walker *walker)
 {
 	const struct swlbr_branch_map *map = walker->map;
@@ -82,11 +97,18 @@ static struct swlbr_error *make(struct swlbr_walker *walker)
 	walker->enter_credit = calloc(map->nr_functions + 1, sizeof(double));
 	walker->edge_credit = calloc(map->nr_edges + 1, sizeof(double));
 	walker->leave_credit = calloc(map->nr_blocks + 1, sizeof(double));
-	walker->owed = calloc(nr_events(map) + 1, sizeof(double));
-	walker->given = calloc(nr_events(map) + 1, sizeof(double));
+	walker->back_credit = calloc(map->nr_blocks + 1, sizeof(double));
+	walker->throw_credit = calloc(map->nr_blocks + 1, sizeof(double));
+	error = landings_init(&walker->landings, map);
+	if (error)
+		return error;
+	walker->land_credit = calloc(walker->landings.nr + 1, sizeof(double));
+	walker->owed = calloc(nr_events(walker) + 1, sizeof(double));
+	walker->given = calloc(nr_events(walker) + 1, sizeof(double));
 	walker->random = 88172645463325252ULL;
 	if (!walker->outside_credit || !walker->enter_credit || !walker->edge_credit ||
-	    !walker->leave_credit || !walker->owed || !walker->given)
+	    !walker->leave_credit || !walker->back_credit || !walker->throw_credit ||
+	    !walker->land_credit || !walker->owed || !walker->given)
 		return swlbr_error_no_memory();
 	error = callers_init(&walker->callers, map);
 	if (error)
@@ -124,6 +146,10 @@ void swlbr_walker_destroy(struct swlbr_walker *walker)
 	free(walker->enter_credit);
 	free(walker->edge_credit);
 	free(walker->leave_credit);
+	free(walker->back_credit);
+	free(walker->throw_credit);
+	free(walker->land_credit);
+	landings_deinit(&walker->landings);
 	free(walker->owed);
 	free(walker->given);
 	free(walker->call_credit);
@@ -411,6 +437,56 @@ static void end_block(struct swlbr_walker *walker, struct walk *walk)
 		take(walker, walk, edge, block->last, map->edges[edge].to);
 }
 
+/* The call of @block is over: where it goes on. SWLBR_NONE: it threw what lands further up. */
+static uint32_t choose_way_back(struct swlbr_walker *walker, uint32_t block)
+{
+	const struct swlbr_map_block *b = &walker->map->blocks[block];
+	uint32_t next = block_after_call(walker->map, block);
+	double all = walker->flow->block[block];
+	struct choice choice = { .walker = walker };
+	double thrown;
+
+	if (!b->landing)
+		return next;
+	if (next == SWLBR_NONE)
+		return b->landing - 1;
+	thrown = block_thrown(walker->map, walker->flow, block);
+	if (!(thrown > 0))
+		return next;
+	offer(&choice, &walker->throw_credit[block], thrown / all, b->landing - 1);
+	offer(&choice, &walker->back_credit[block], (all - thrown) / all, next);
+	return choose(&choice) ? choice.way : next;
+}
+
+/* What was thrown goes on at a landing pad of the calls that are open, else at any. */
+static void land(struct swlbr_walker *walker, struct walk *walk)
+{
+	struct choice choice = { .walker = walker };
+	double all = 0;
+
+	while (walk->nr_calls && !walk->forgotten) {
+		uint32_t call = walk->call[--walk->nr_calls];
+
+		if (walker->map->blocks[call].landing &&
+		    block_thrown(walker->map, walker->flow, call) > 0) {
+			uint32_t pad = walker->map->blocks[call].landing - 1;
+
+			take(walker, walk, landing_event(walker, pad), 0, pad);
+			return;
+		}
+	}
+	for (size_t i = 0; i < walker->landings.nr; i++)
+		all += landings_count(&walker->landings, walker->flow, i);
+	for (uint32_t i = 0; all > 0 && i < walker->landings.nr; i++)
+		offer(&choice, &walker->land_credit[i],
+		      landings_count(&walker->landings, walker->flow, i) / all,
+		      walker->landings.pad[i]);
+	if (choose(&choice))
+		take(walker, walk, landing_event(walker, choice.way), 0, choice.way);
+	else
+		walk->ended = true; /* it never returns */
+}
+
 /* Back from code without counters: to the call that is open, or into a function that it calls. */
 static void come_back(struct swlbr_walker *walker, struct walk *walk)
 {
@@ -418,10 +494,12 @@ static void come_back(struct swlbr_walker *walker, struct walk *walk)
 
 	if (walk->nr_calls && !walk->forgotten) {
 		uint32_t call = walk->call[--walk->nr_calls];
-		uint32_t next = block_after_call(walker->map, call);
+		uint32_t next = choose_way_back(walker, call);
 
 		if (next == SWLBR_NONE)
-			walk->ended = true; /* it never returns */
+			land(walker, walk);
+		else if (next + 1 == walker->map->blocks[call].landing)
+			take(walker, walk, landing_event(walker, next), 0, next);
 		else
 			take(walker, walk, back_event(walker->map, call), 0, next);
 		return;
@@ -455,6 +533,8 @@ static double back_count(const struct swlbr_branch_map *map, const struct swlbr_
 	if (!block_calls(map, block) || block_calls_inside(map, block) ||
 	    block_after_call(map, block) == SWLBR_NONE)
 		return 0;
+	if (map->blocks[block].landing)
+		count -= block_thrown(map, flow, block);
 	if (map->blocks[block].end_kind != SWLBR_MAP_END_INDIRECT_CALL)
 		return count;
 	for (size_t i = first_call(flow, block);
@@ -485,7 +565,10 @@ static double event_count(const struct swlbr_walker *walker, const struct swlbr_
 	item -= map->nr_blocks;
 	if (item < map->nr_blocks)
 		return back_count(map, flow, (uint32_t)item);
-	return flow->outside[item - map->nr_blocks];
+	item -= map->nr_blocks;
+	if (item < map->nr_functions)
+		return flow->outside[item];
+	return landings_count(&walker->landings, flow, item - map->nr_functions);
 }
 
 double swlbr_walker_branches(const struct swlbr_walker *walker,
@@ -493,7 +576,7 @@ double swlbr_walker_branches(const struct swlbr_walker *walker,
 {
 	double sum = 0;
 
-	for (size_t i = 0; i < nr_events(walker->map); i++)
+	for (size_t i = 0; i < nr_events(walker); i++)
 		sum += event_count(walker, flow, i);
 	return sum;
 }
@@ -519,15 +602,20 @@ static void begin(struct swlbr_walker *walker, struct walk *walk, size_t event)
 		return;
 	}
 	item -= 2 * map->nr_blocks;
-	if (item < map->nr_blocks)
+	if (item < map->nr_blocks) {
 		take(walker, walk, event, 0, block_after_call(map, (uint32_t)item));
+		return;
+	}
+	item -= map->nr_blocks;
+	if (item < map->nr_functions)
+		take(walker, walk, event, 0, map->functions[item].first_block);
 	else
-		take(walker, walk, event, 0, map->functions[item - map->nr_blocks].first_block);
+		take(walker, walk, event, 0, walker->landings.pad[item - map->nr_functions]);
 }
 
 static struct swlbr_error *find_active(struct swlbr_walker *walker)
 {
-	size_t nr = nr_events(walker->map);
+	size_t nr = nr_events(walker);
 
 	if (!walker->event) {
 		walker->event = calloc(nr + 1, sizeof(*walker->event));
@@ -591,7 +679,7 @@ static double owed(const struct swlbr_walker *walker, size_t i)
 
 void swlbr_walker_settle(struct swlbr_walker *walker, const struct swlbr_flow_result *whole)
 {
-	size_t nr = nr_events(walker->map);
+	size_t nr = nr_events(walker);
 	double branches, given = 0;
 
 	walker->flow = whole;

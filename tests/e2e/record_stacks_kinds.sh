@@ -127,16 +127,22 @@ is "-F 1000: three quarters of the first loop's stacks come before three quarter
 			print (all["first"] > 2000), (all["second"] > 2000), (first && first < second) }')" "1 1 1"
 
 # Exceptions: stacks are whole, and calls that end otherwise are counted. The truth is the emulator's.
-# Code that only landing pads lead to is not asked for: the map does not find all of its increments.
 # shellcheck disable=SC2086
 ${cc/clang/clang++} $flags -o exceptions "$here/emulate/exceptions.cc" || { fail "build"; exit 1; }
 "$swlbr" record -q --emulate=counts -o truth.arcs -- ./exceptions 300000 >/dev/null || fail "the exceptions' truth"
 record exceptions.data -- ./exceptions 300000
 arcs_of exceptions.arcs exceptions.data
+fold=$(nm exceptions | awk '$3 ~ /^_ZL4fold/ { print $3 }')
 for function in main _ZNK6square4areaEl _ZNK4line4areaEl; do
 	is "exceptions: calls of $function" "$(calls_of exceptions.arcs exceptions $function)" \
 		"$(calls_of truth.arcs exceptions $function)"
 done
+is "exceptions: calls of fold()" "$(calls_of exceptions.arcs exceptions "$fold")" \
+	"$(calls_of truth.arcs exceptions "$fold")"
+is "exceptions: jumps overlap with the truth by over 98 %" \
+	"$(SWLBR=$swlbr /usr/bin/python3 "$here/../accuracy/compare_arcs.py" truth.arcs exceptions.arcs exceptions |
+		grep -o 'edge-overlap [0-9.]*' | awk '{ print ($2 > 98) }')" 1
+overlaps exceptions exceptions.data exceptions.arcs
 coherent exceptions exceptions.data
 profiled exceptions exceptions.data exceptions
 bolted exceptions exceptions.data exceptions

@@ -66,12 +66,13 @@ struct swlbr_map_block {
 	/* Of an indirect call: its value site, and the data record that has it; or SWLBR_NONE */
 	uint32_t value_function, value_site;
 	uint32_t callee;   /* function that it calls or, where there is no edge, jumps to */
+	uint32_t landing;  /* 1 + the block where what its call throws goes on; 0: none */
 	uint8_t end_kind;  /* enum swlbr_map_end */
 	uint8_t leaves;	   /* may go where the map does not: unknown targets, other binaries */
 	uint8_t entered;   /* may be come to from there: unwinding, tables that were not found */
 	uint8_t padding;   /* nothing but nops */
 	uint8_t condition; /* enum swlbr_map_condition */
-	uint8_t reserved[3];
+	uint8_t reserved[7];
 };
 
 struct swlbr_map_edge {

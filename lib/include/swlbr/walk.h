@@ -11,8 +11,9 @@ struct swlbr_flow_arc {
 	enum swlbr_edge_kind kind;
 	uint64_t from, to;
 	uint64_t nr;
-	bool exact;	   /* not a guess */
-	bool from_outside; /* a call from code without counters: @from is 0 */
+	bool exact; /* not a guess */
+	/* A call from code without counters, or an exception that lands: @from is 0. */
+	bool from_outside;
 };
 
 /**
