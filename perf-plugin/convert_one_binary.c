@@ -45,8 +45,7 @@ bool convert_is_argument(const struct convert *convert, const struct swlbr_edge_
 			continue;
 		}
 		if (binary->build_id.size)
-			same = !memcmp(swlbr_elf_build_id(elf)->bytes, binary->build_id.bytes,
-				       SWLBR_BUILD_ID_SIZE);
+			same = swlbr_build_id_equal(swlbr_elf_build_id(elf), &binary->build_id);
 		else
 			same = !strcmp(binary->path, convert->arguments[i]);
 		swlbr_elf_close(elf);
