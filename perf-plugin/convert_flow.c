@@ -9,22 +9,34 @@
 #include "cmd.h"
 #include "convert.h"
 
-static struct swlbr_error *solve(const struct swlbr_branch_map *map, const uint64_t *counters,
-				 struct swlbr_flow_result *result)
+static struct swlbr_error *solve(const struct swlbr_branch_map *map,
+				 const struct swlbr_profraw *profile, uint64_t names_vaddr,
+				 const uint64_t *counters, struct swlbr_flow_result *result)
 {
+	struct swlbr_flow_target *targets = NULL;
 	struct swlbr_flow *flow;
 	struct swlbr_error *error = swlbr_flow_create(map, &flow);
+	size_t nr = 0;
 
 	if (error)
 		return error;
 	error = swlbr_flow_solve(flow, counters, NULL, result);
 	swlbr_flow_destroy(flow);
+	if (error)
+		return error;
+	error = swlbr_profraw_call_targets(profile, names_vaddr, &targets, &nr);
+	if (!error)
+		error = swlbr_flow_set_targets(map, targets, nr, result);
+	free(targets);
+	if (error)
+		swlbr_flow_result_deinit(result);
 	return error;
 }
 
 static struct swlbr_error *add_map(struct swlbr_edge_profile *edges, struct swlbr_flow_share *share,
 				   const struct swlbr_branch_map *map,
-				   const struct swlbr_profraw *profile, const char *path)
+				   const struct swlbr_profraw *profile, uint64_t names_vaddr,
+				   const char *path)
 {
 	struct swlbr_flow_result result;
 	const uint64_t *counters;
@@ -34,7 +46,7 @@ static struct swlbr_error *add_map(struct swlbr_edge_profile *edges, struct swlb
 		return swlbr_error_create(SWLBR_ERROR_MISMATCH,
 					  "%s: another number of counters than the profile has",
 					  path);
-	error = solve(map, counters, &result);
+	error = solve(map, profile, names_vaddr, counters, &result);
 	if (error)
 		return error;
 	error = swlbr_flow_edges(map, &result, path, edges, share);
@@ -63,7 +75,8 @@ static struct swlbr_error *add_profile(struct convert *convert, struct swlbr_edg
 	if (!error)
 		error = swlbr_branch_map_load(elf, counters, &map);
 	if (!error)
-		error = add_map(edges, &convert->share, map, profile, swlbr_elf_path(elf));
+		error = add_map(edges, &convert->share, map, profile, counters->names.vaddr,
+				swlbr_elf_path(elf));
 	swlbr_branch_map_destroy(map);
 	swlbr_counters_destroy(counters);
 	swlbr_elf_close(elf);

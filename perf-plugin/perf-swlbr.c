@@ -37,8 +37,7 @@ static const char examples[] =
 
 static void print_usage(FILE *to)
 {
-	fprintf(to,
-		"\n usage: perf swlbr [--version] [--help] COMMAND [ARGS]\n\n The commands are:\n");
+	fprintf(to, "\n usage: perf swlbr [--version] [-h] COMMAND [ARGS]\n\n The commands are:\n");
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		fprintf(to, "   %-10s %s\n", commands[i].name, commands[i].summary);
 	fputs(examples, to);

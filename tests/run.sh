@@ -109,6 +109,19 @@ else
 	done
 fi
 
+# A name that no test has would be a test that is not run.
+for name in "${only[@]}"; do
+	for test in "${parallel[@]}" "${alone[@]}"; do
+		[ "$(basename "$test" .sh)" != "$name" ] || continue 2
+	done
+	echo "tests/run.sh: no test is called '$name'" >&2
+	exit 2
+done
+if [ $bench = no ] && [ ! -x "$BUILD_ASAN/perf-swlbr" ]; then
+	echo "tests/run.sh: $BUILD_ASAN/perf-swlbr is not there; make check builds it" >&2
+	exit 2
+fi
+
 running=0
 names=()
 for test in "${parallel[@]}"; do

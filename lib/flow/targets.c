@@ -8,7 +8,7 @@
 
 #include "base/saturate.h"
 
-/* A block with an indirect call, by its value site. */
+/* A block with an indirect call or tail call, by its value site. */
 struct site_block {
 	uint32_t function, site, block;
 };
@@ -58,7 +58,9 @@ static struct swlbr_error *list_blocks(const struct swlbr_branch_map *map,
 	nr = 0;
 	for (uint32_t i = 0; i < map->nr_blocks; i++) {
 		if (map->blocks[i].value_function != SWLBR_NONE &&
-		    map->blocks[i].end_kind == SWLBR_MAP_END_INDIRECT_CALL)
+		    (map->blocks[i].end_kind == SWLBR_MAP_END_INDIRECT_CALL ||
+		     (map->blocks[i].end_kind == SWLBR_MAP_END_INDIRECT_JUMP &&
+		      !map->blocks[i].nr_edges)))
 			blocks[nr++] = (struct site_block){ map->blocks[i].value_function,
 							    map->blocks[i].value_site, i };
 	}

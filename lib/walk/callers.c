@@ -14,6 +14,12 @@ bool block_calls(const struct swlbr_branch_map *map, uint32_t block)
 	       map->blocks[block].end_kind == SWLBR_MAP_END_INDIRECT_CALL;
 }
 
+bool block_calls_by_jump(const struct swlbr_branch_map *map, uint32_t block)
+{
+	return map->blocks[block].end_kind == SWLBR_MAP_END_INDIRECT_JUMP &&
+	       !map->blocks[block].nr_edges;
+}
+
 bool block_calls_inside(const struct swlbr_branch_map *map, uint32_t block)
 {
 	const struct swlbr_map_block *b = &map->blocks[block];

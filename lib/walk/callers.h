@@ -27,6 +27,8 @@ static inline double caller_count(const struct caller *caller, const struct swlb
 
 /** True if @block ends in a call. */
 bool block_calls(const struct swlbr_branch_map *map, uint32_t block);
+/** True if it ends in a jump to where a register says, of which no table is known: a tail call. */
+bool block_calls_by_jump(const struct swlbr_branch_map *map, uint32_t block);
 /** True if it calls a function with counters. */
 bool block_calls_inside(const struct swlbr_branch_map *map, uint32_t block);
 /** The block behind the call at the end of @block, SWLBR_NONE if it never returns. */

@@ -83,6 +83,22 @@ static double share_of(double share, double count, double all)
 	return count == all ? share : share * count / all;
 }
 
+/* @share goes back to @block: if that is a tail call, to what its function returns to. */
+static size_t add_way(struct returns *returns, uint32_t block, bool tail, double share,
+		      size_t nr_next)
+{
+	uint32_t function = returns->map->blocks[block].function;
+
+	if (!tail) {
+		add_site(returns, block, share);
+		return nr_next;
+	}
+	if (!(returns->next_share[function] > 0))
+		returns->next[nr_next++] = function;
+	returns->next_share[function] += share;
+	return nr_next;
+}
+
 /*
  * One step back: what @function returns to itself, and into @next_share what the functions that
  * tail-called it return to. Returns how many of these are in @next.
@@ -100,22 +116,17 @@ static size_t step_back(struct returns *returns, uint32_t function, double share
 	     i++) {
 		const struct swlbr_flow_call *call = &returns->flow->calls[returns->calls[i]];
 
-		add_site(returns, call->block, share_of(share, call->nr, all));
+		nr_next = add_way(returns, call->block,
+				  block_calls_by_jump(returns->map, call->block),
+				  share_of(share, call->nr, all), nr_next);
 	}
 	for (uint32_t i = start; i < end; i++) {
 		const struct caller *caller = &callers->caller[i];
 		double some = share_of(share, caller_count(caller, returns->flow), all);
-		uint32_t by = returns->map->blocks[caller->block].function;
 
-		if (!(some >= least))
-			continue;
-		if (caller->edge == SWLBR_NONE) {
-			add_site(returns, caller->block, some);
-			continue;
-		}
-		if (!(returns->next_share[by] > 0))
-			returns->next[nr_next++] = by;
-		returns->next_share[by] += some;
+		if (some >= least)
+			nr_next = add_way(returns, caller->block, caller->edge != SWLBR_NONE, some,
+					  nr_next);
 	}
 	return nr_next;
 }

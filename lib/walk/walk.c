@@ -6,8 +6,8 @@
  * fall into step with each other as they would if the most owed was always taken. A return goes
  * back to the call that the walk has seen; before that, to a caller by how often each calls.
  *
- * Walks begin at branches that are owed most: what flow and walk disagree on (code whose callers
- * are not known) would else add up. Chance is a sequence that is always the same.
+ * Walks begin at branches picked evenly from what is owed: what flow and walk disagree on (code whose
+ * callers are not known) would else add up. Chance is a sequence that is always the same.
  */
 #include <stdlib.h>
 
@@ -221,7 +221,8 @@ static uint32_t choose_callee(struct swlbr_walker *walker, uint32_t block)
 
 	if (block_calls_inside(walker->map, block))
 		return walker->map->blocks[block].callee;
-	if (walker->map->blocks[block].end_kind != SWLBR_MAP_END_INDIRECT_CALL)
+	if (walker->map->blocks[block].end_kind != SWLBR_MAP_END_INDIRECT_CALL &&
+	    !block_calls_by_jump(walker->map, block))
 		return SWLBR_NONE;
 	for (size_t i = first_call(flow, block);
 	     i < flow->nr_calls && flow->calls[i].block == block; i++)
@@ -288,9 +289,14 @@ static uint32_t choose_caller(struct swlbr_walker *walker, uint32_t function)
 		      SWLBR_NONE);
 		if (!choose(&choice) || choice.way == SWLBR_NONE)
 			return SWLBR_NONE;
-		if (choice.way & INDIRECT_WAY)
-			return block_after_call(walker->map,
-						flow->calls[choice.way & ~INDIRECT_WAY].block);
+		if (choice.way & INDIRECT_WAY) {
+			uint32_t call = flow->calls[choice.way & ~INDIRECT_WAY].block;
+
+			if (!block_calls_by_jump(walker->map, call))
+				return block_after_call(walker->map, call);
+			function = walker->map->blocks[call].function;
+			continue;
+		}
 		caller = &walker->callers.caller[choice.way];
 		if (caller->edge == SWLBR_NONE)
 			return block_after_call(walker->map, caller->block);
@@ -379,6 +385,13 @@ static void end_block(struct swlbr_walker *walker, struct walk *walk)
 		     pop_call(walker, walk, block->function));
 		return;
 	}
+	if (block_calls_by_jump(map, number)) {
+		uint32_t callee = choose_callee(walker, number);
+
+		take(walker, walk, call_event(map, number), block->last,
+		     callee == SWLBR_NONE ? SWLBR_NONE : map->functions[callee].first_block);
+		return;
+	}
 	edge = choose_edge(walker, number);
 	if (edge == SWLBR_NONE) {
 		/* A tail call of other code returns to our caller; else the program ends here. */
@@ -463,7 +476,9 @@ static double event_count(const struct swlbr_walker *walker, const struct swlbr_
 			       : flow->edge[item];
 	item -= map->nr_edges;
 	if (item < map->nr_blocks)
-		return block_calls(map, (uint32_t)item) ? flow->block[item] : 0;
+		return block_calls(map, (uint32_t)item) || block_calls_by_jump(map, (uint32_t)item)
+			       ? flow->block[item]
+			       : 0;
 	item -= map->nr_blocks;
 	if (item < map->nr_blocks)
 		return map->blocks[item].end_kind == SWLBR_MAP_END_RETURN ? flow->block[item] : 0;

@@ -43,11 +43,13 @@ for program in loop inlining; do
 		case $options in
 		*md5*) continue ;; # names are numbers then; convert_samples compares the bytes
 		esac
+		rm -f again
 		llvm-profdata-19 merge --sample --text extbinary -o again 2>err
 		is "$program: llvm-profdata reads llvm-extbinary $options" "$(cmp text again 2>&1)" ""
 	done
 	quiet "$program: clang takes llvm-sample" \
 		$compiler -O2 -g -fprofile-sample-use=text -c -o object $source
+	rm -f theirs
 	llvm-profgen-19 --unsymbolized-profile=<(convert -i $program.arcs -f llvm-unsymbolized -o - ./$program) \
 		--binary=./$program --format=text -o theirs 2>err
 	# Heads count calls from other binaries too: main's from libc.
@@ -66,6 +68,7 @@ if command -v aarch64-linux-gnu-gcc >/dev/null; then
 		-o loop64.arcs --sysroot /usr/aarch64-linux-gnu -- ./loop64 200000 >out
 	convert -i loop64.arcs -f llvm-sample -o text64 ./loop64
 	convert -i loop64.arcs -f llvm-unsymbolized -o unsymbolized ./loop64
+	rm -f theirs
 	llvm-profgen-19 --unsymbolized-profile=unsymbolized --binary=./loop64 --format=text -o theirs 2>err
 	is "aarch64: as llvm-profgen, but for the call of main" \
 		"$(diff <(sed 's/^\(main:.*\):[0-9]*$/\1/' theirs) <(sed 's/^\(main:.*\):[0-9]*$/\1/' text64) | head -3)" ""

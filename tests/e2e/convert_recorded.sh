@@ -61,17 +61,18 @@ moved()
 		cmp before.profdata after.profdata
 }
 
-found=no
+found=
 for n in 14 15 16 19 22; do
 	command -v "clang-$n" >/dev/null || continue
 	tool=$(profdata_of "$n")
 	[ -n "$tool" ] || { echo "skip convert_recorded-$n no llvm-profdata for clang-$n"; continue; }
-	found=yes
+	found=$n
 	check "clang-$n: without a build-id" try "$n" "$tool" -Wl,--build-id=none
 	check "clang-$n: stripped" try "$n" "$tool" -Wl,--build-id -s
 	check "clang-$n: with a build-id" try "$n" "$tool" -Wl,--build-id
 	check "clang-$n: the same code with either profile" same_code "$n" theirs.profdata ours.profdata
 done
-[ $found = no ] || check "a binary that has moved or changed" moved "$n"
-[ $found = yes ] || echo "skip convert_recorded no clang here"
+# With the compiler that the last recording is of.
+[ -z "$found" ] || check "a binary that has moved or changed" moved "$found"
+[ -n "$found" ] || echo "skip convert_recorded no clang here"
 exit $failed

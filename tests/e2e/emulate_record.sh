@@ -114,7 +114,7 @@ kinds()
 }
 is "-j any_call" "$(kinds any_call)" "call "
 is "-j any_ret,u" "$(kinds any_ret,u)" "ret "
-is "-j cond" "$(kinds cond | grep -cvE '^(j[a-ln-z][a-z]* )+$')" 0
+is "-j cond" "$(kinds cond | grep -cE '^(j[a-ln-z][a-z]* )+$')" 1
 is "-j any is the default" "$(kinds any)" "$(kinds u)"
 is "and tells apart" "$(kinds any | grep -c 'call.*j.*ret')" 1
 

@@ -7,7 +7,6 @@ root=$(cd "$here/../.." && pwd)
 hw=$root/../shared/hw
 [ -d "$hw" ] || { echo "skip hw_recordings: ../shared/hw is not there"; exit 0; }
 asan=$BUILD_ASAN/perf-swlbr
-[ -x "$asan" ] || asan=$swlbr
 cd "$scratch" || exit 1
 
 # fetch NAME: $scratch/NAME, unpacked

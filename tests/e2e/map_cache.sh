@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/lib/common.sh
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-swlbr=${BUILD_ASAN:-$BUILD}/perf-swlbr
+swlbr=$BUILD_ASAN/perf-swlbr
 export XDG_CACHE_HOME=$scratch/cache
 
 cat >"$scratch/p.c" <<'C'

@@ -145,7 +145,9 @@ check "perf script -F ip,brstack" run brstack perf script -F ip,brstack -i "$dir
 check "it prints the stacks" has brstack "$from/$to/-/-/-/0"
 perf report --stdio -i "$dir/empty.data" >"$dir/none" 2>&1
 check "perf report says that there are no branch stacks" has none "has no samples"
-perf report -v --stdio -i "$dir/full.data" >"$dir/verbose" 2>&1
+check "perf report -v" \
+	bash -c 'perf report -v --stdio -i "$1/full.data" >"$1/verbose" 2>&1' - "$dir"
+check "it comes to the end" has verbose "Samples: 300  of event"
 check "no record is out of order, unknown or lost" \
 	bash -c '! grep -iE "out of order|unknown|lost [0-9]|invalid" "$1"' - "$dir/verbose"
 

@@ -33,7 +33,8 @@ is "counts what ran while attached" "$(marked_count a.data)" 128
 if grep -q warning err; then fail "no loss: $(cat err)"; else ok "no loss"; fi
 llvm-profdata-19 merge -o own.profdata own.profraw &&
 	is "the process's own profile holds all" \
-		"$(llvm-profdata-19 show --counts --function=marked own.profdata | grep -o '\[.*\]')" '[194]'
+		"$(llvm-profdata-19 show --counts --function=marked own.profdata | grep -o '\[.*\]')" '[194]' ||
+	fail "the process's own profile: llvm-profdata does not read it"
 
 # Ten threads at work while we come and go: all live on, nothing is reported lost.
 cat >threads.c <<'C'

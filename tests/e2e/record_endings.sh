@@ -6,8 +6,10 @@ cd "$scratch" || exit 1
 build_endings || { fail "build"; exit 1; }
 export ENDINGS_LIBRARY=$scratch/libendings.so
 
+tried=0
 while read -r mode count; do
 	[ "$mode" != attach ] || continue
+	tried=$((tried + 1))
 	timeout 60 ./endings "$mode" >/dev/null 2>&1
 	plain=$?
 	timeout 60 "$swlbr" record -o e.data -- ./endings "$mode" >out 2>err
@@ -21,11 +23,13 @@ while read -r mode count; do
 	fi
 	rm -f e.data
 done 2>/dev/null < <(./endings list)
+is "thirty ways of ending or more were tried" "$((tried >= 30))" 1
 
 strip -o stripped endings
 timeout 60 "$swlbr" record -q -o e.data -- ./stripped exec 2>err
 is "stripped: count" "$(marked_count e.data)" 208
 "$cc" -O1 $("$swlbr" cflags --cc "$cc") -Wl,--build-id=none -o noid "$here/endings.c" -lpthread
+rm -f e.data
 timeout 60 "$swlbr" record -q -o e.data -- ./noid exit 2>err
 is "without build-id: rows carry a digest" \
 	"$(perf script -i e.data 2>/dev/null | grep -c 'swlbr:counters: build_id=d19e' | sed 's/[1-9].*/yes/')" yes

@@ -19,6 +19,8 @@ sleep 1
 ./endings status
 echo "status $?"
 S
+# record COMMAND…: x.data, of it and of nothing before
+record() { rm -f x.data; "$swlbr" record -q -o x.data -- "$@"; }
 wait_for() { for _ in $(seq 200); do grep -q "$1" "$2" 2>/dev/null && return; sleep 0.05; done; }
 
 for signal in TERM INT HUP; do
@@ -43,23 +45,23 @@ is "killed recorder: the program lives on and runs others" "$(tail -2 out | tr '
 is "killed recorder: no half file" "$(ls -A | grep x.data)" ""
 
 # Descendants that outlive the program are waited for.
-"$swlbr" record -q -o x.data -- bash -c 'setsid bash -c "sleep 0.5; ./endings exit" & exit 4'
+record bash -c 'setsid bash -c "sleep 0.5; ./endings exit" & exit 4'
 is "daemon: status is the program's" $? 4
 is "daemon: its counts are there" "$(marked_count x.data)" 100
 
 # The environment: a profile of the program's own only if the user asked for it.
 rm -f default*.profraw own.profraw
-"$swlbr" record -q -o x.data -- ./endings exit
+record ./endings exit || fail "record"
 is "no stray .profraw" "$(ls | grep -c profraw)" 0
-LLVM_PROFILE_FILE=own.profraw "$swlbr" record -q -o x.data -- ./endings exit
+LLVM_PROFILE_FILE=own.profraw record ./endings exit
 is "LLVM_PROFILE_FILE is the user's" "$(ls own.profraw)" own.profraw
 # Continuous mode moves the counters into the file's mapping.
-LLVM_PROFILE_FILE=continuous%c.profraw "$swlbr" record -q -o x.data -- ./endings exit
+LLVM_PROFILE_FILE=continuous%c.profraw record ./endings exit
 is "continuous mode" "$(marked_count x.data)" 100
 strip -o stripped endings
-LLVM_PROFILE_FILE=continuous2%c.profraw "$swlbr" record -q -o x.data -- ./stripped exit
+LLVM_PROFILE_FILE=continuous2%c.profraw record ./stripped exit
 is "continuous mode, stripped" "$(marked_count x.data)" 100
-LLVM_PROFILE_FILE=continuous3%c.profraw "$swlbr" record -q -o x.data -- ./endings fork 2>err
+LLVM_PROFILE_FILE=continuous3%c.profraw record ./endings fork 2>err
 is "continuous mode, fork: counted once" "$(marked_count x.data)" 117
 is "continuous mode, fork: says what may be missing" "$(grep -c 'continuous mode' err)" 1
 exit $status

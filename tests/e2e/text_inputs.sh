@@ -5,7 +5,6 @@
 root=$(cd "$here/../.." && pwd)
 hw=$root/../shared/hw
 asan=$BUILD_ASAN/perf-swlbr
-[ -x "$asan" ] || asan=$swlbr
 cd "$scratch" || exit 1
 cp "$(command -v gzip)" program
 "$swlbr" record -q --emulate -c 1009 -o perf.data -- ./program -9 -c "$root/README.md" >/dev/null 2>err ||

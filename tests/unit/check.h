@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <swlbr/error.h>
+
 static int failures;
 
 __attribute__((format(printf, 2, 3))) static void check(bool ok, const char *format, ...)
@@ -19,6 +21,15 @@ __attribute__((format(printf, 2, 3))) static void check(bool ok, const char *for
 	va_end(args);
 	putchar('\n');
 	failures += !ok;
+}
+
+/* No error; prints and destroys one. */
+static inline bool fine(struct swlbr_error *error)
+{
+	if (error)
+		printf("# got: %s\n", error->message);
+	swlbr_error_destroy(error);
+	return !error;
 }
 
 #endif

@@ -4,6 +4,9 @@
 #define SWLBR_TESTS_HAND_MAP_H
 
 #include <swlbr/branch_map.h>
+#include <swlbr/flow.h>
+
+#include "check.h"
 
 #define HAND_MAX   64
 #define HAND_BLOCK 16 /* bytes of a block; its last instruction is at 12 */
@@ -78,6 +81,20 @@ static inline uint32_t hand_edge(struct hand_map *hand, enum swlbr_map_edge_kind
 		.from = from, .to = to, .kind = (uint16_t)kind, .entries = 1
 	};
 	return (uint32_t)map->nr_edges++;
+}
+
+/* The flow of these counters through the map, into @result in place of what it held. */
+static inline bool hand_solve(struct hand_map *hand, const uint64_t *counters,
+			      struct swlbr_flow_result *result)
+{
+	struct swlbr_flow *flow = NULL;
+	struct swlbr_error *error = swlbr_flow_create(&hand->map, &flow);
+
+	swlbr_flow_result_deinit(result);
+	if (!error)
+		error = swlbr_flow_solve(flow, counters, NULL, result);
+	swlbr_flow_destroy(flow);
+	return fine(error);
 }
 
 #endif

@@ -6,6 +6,7 @@
 #include <swlbr/combine.h>
 
 #include "check.h"
+#include "edge_profiles.h"
 
 enum { SW = SWLBR_SOURCE_SW, HW = SWLBR_SOURCE_HW, EMU = SWLBR_SOURCE_EMU };
 enum { BRANCH = SWLBR_EDGE_BRANCH, RANGE = SWLBR_EDGE_RANGE };
@@ -16,23 +17,6 @@ struct row {
 	int source;
 	uint64_t nr, mispredicted, cycles;
 };
-
-static bool fine(struct swlbr_error *error)
-{
-	if (error)
-		printf("# got: %s\n", error->message);
-	swlbr_error_destroy(error);
-	return !error;
-}
-
-static struct swlbr_edge_profile *new_profile(void)
-{
-	struct swlbr_edge_profile *profile = NULL;
-
-	if (!fine(swlbr_edge_profile_create(&profile)))
-		exit(1);
-	return profile;
-}
 
 /* Rows end with one whose nr is 0. */
 static struct swlbr_edge_profile *profile_of(const struct row *rows)

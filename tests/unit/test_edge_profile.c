@@ -7,25 +7,9 @@
 #include <swlbr/edge_profile.h>
 
 #include "check.h"
+#include "edge_profiles.h"
 
 static char arcs_path[] = "/tmp/swlbr_arcs_XXXXXX", again_path[] = "/tmp/swlbr_arcs_XXXXXX";
-
-static bool fine(struct swlbr_error *error)
-{
-	if (error)
-		printf("# got: %s\n", error->message);
-	swlbr_error_destroy(error);
-	return !error;
-}
-
-static struct swlbr_edge_profile *new_profile(void)
-{
-	struct swlbr_edge_profile *profile = NULL;
-
-	if (!fine(swlbr_edge_profile_create(&profile)))
-		exit(1);
-	return profile;
-}
 
 static char *read_text(const char *path)
 {

@@ -27,17 +27,7 @@ static void begin(void)
 
 static bool solve(const uint64_t *counters)
 {
-	struct swlbr_flow *flow = NULL;
-	struct swlbr_error *error = swlbr_flow_create(&hand.map, &flow);
-
-	swlbr_flow_result_deinit(&result);
-	if (!error)
-		error = swlbr_flow_solve(flow, counters, NULL, &result);
-	swlbr_flow_destroy(flow);
-	if (error)
-		printf("# %s\n", error->message);
-	swlbr_error_destroy(error);
-	return !error;
+	return hand_solve(&hand, counters, &result);
 }
 
 static bool near(double got, double want)

@@ -7,14 +7,6 @@
 
 #define NR 64
 
-static bool fine(struct swlbr_error *error)
-{
-	if (error)
-		printf("# %s\n", error->message);
-	swlbr_error_destroy(error);
-	return !error;
-}
-
 /* The sums by counter, and whether each interval's entries are in order and in time. */
 static bool sums(const struct history *history, uint64_t *sum)
 {

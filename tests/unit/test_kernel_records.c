@@ -16,14 +16,6 @@
 
 static const struct swlbr_perfdata_info info = { .version = "test", .period = 1009 };
 
-static bool fine(struct swlbr_error *error)
-{
-	if (error)
-		printf("# got: %s\n", error->message);
-	swlbr_error_destroy(error);
-	return !error;
-}
-
 static bool fails(struct swlbr_error *error)
 {
 	bool failed = error;

@@ -49,14 +49,6 @@ static bool says(struct swlbr_error *error, const char *text)
 	return same;
 }
 
-static bool fine(struct swlbr_error *error)
-{
-	if (error)
-		printf("# got: %s\n", error->message);
-	swlbr_error_destroy(error);
-	return !error;
-}
-
 static bool holds(const char *path, const char *text)
 {
 	char buffer[4096] = "";

@@ -17,14 +17,6 @@
 
 #include "check.h"
 
-static bool fine(struct swlbr_error *error)
-{
-	if (error)
-		printf("# got: %s\n", error->message);
-	swlbr_error_destroy(error);
-	return !error;
-}
-
 static bool says(struct swlbr_error *error, const char *text)
 {
 	bool found = error && strstr(error->message, text);

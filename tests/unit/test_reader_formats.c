@@ -16,14 +16,6 @@ static const struct swlbr_branch stack[] = {
 	{ 0x1080, 0x1040, SWLBR_BRANCH_WRONG_PATH << 24 },
 };
 
-static bool fine(struct swlbr_error *error)
-{
-	if (error)
-		printf("# got: %s\n", error->message);
-	swlbr_error_destroy(error);
-	return !error;
-}
-
 static bool same_stack(const struct swlbr_record *record)
 {
 	bool same = record->sample.has_stack && record->sample.nr == 3;

@@ -33,14 +33,6 @@ static const char hw_text[] = "main:300:2\n"
 
 static char path[] = "/tmp/swlbr_sides_XXXXXX";
 
-static bool fine(struct swlbr_error *error)
-{
-	if (error)
-		printf("# got: %s\n", error->message);
-	swlbr_error_destroy(error);
-	return !error;
-}
-
 static struct swlbr_sample_profile *profile_of(const char *text)
 {
 	struct swlbr_sample_profile *profile = NULL;

@@ -31,14 +31,6 @@ static const char other_text[] = "work:10:3\n"
 
 static char in_path[] = "/tmp/swlbr_sample_XXXXXX", out_path[] = "/tmp/swlbr_sample_XXXXXX";
 
-static bool fine(struct swlbr_error *error)
-{
-	if (error)
-		printf("# got: %s\n", error->message);
-	swlbr_error_destroy(error);
-	return !error;
-}
-
 static struct swlbr_sample_profile *new_profile(void)
 {
 	struct swlbr_sample_profile *profile = NULL;

@@ -9,14 +9,6 @@
 #include "edgeprofile/stacks.h"
 #include "perfdata_image.h"
 
-static bool fine(struct swlbr_error *error)
-{
-	if (error)
-		printf("# got: %s\n", error->message);
-	swlbr_error_destroy(error);
-	return !error;
-}
-
 static void begin(struct file_image *image)
 {
 	*image = (struct file_image){

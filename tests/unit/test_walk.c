@@ -23,8 +23,6 @@ static struct swlbr_flow_result result;
 static bool prepare(void)
 {
 	static const uint64_t counters[] = { 1000000, 250000, 1000 };
-	struct swlbr_flow *flow = NULL;
-	struct swlbr_error *error;
 
 	hand_function(&hand, true, true);
 	hand_block(&hand, SWLBR_MAP_END_CALL, 0);
@@ -43,14 +41,7 @@ static bool prepare(void)
 	hand_block(&hand, SWLBR_MAP_END_JUMP, 1);
 	hand_edge(&hand, SWLBR_MAP_TAKEN, 6);
 	hand_block(&hand, SWLBR_MAP_END_RETURN, -1);
-	error = swlbr_flow_create(&hand.map, &flow);
-	if (!error)
-		error = swlbr_flow_solve(flow, counters, NULL, &result);
-	swlbr_flow_destroy(flow);
-	if (error)
-		printf("# %s\n", error->message);
-	swlbr_error_destroy(error);
-	return !error;
+	return hand_solve(&hand, counters, &result);
 }
 
 static uint32_t block_of(uint64_t vaddr)

@@ -64,6 +64,17 @@ struct swlbr_error *swlbr_profraw_add_values(struct swlbr_profraw *profile, uint
 /** What was added is all of one process; what is added from now on is of another. */
 void swlbr_profraw_end_process(struct swlbr_profraw *profile);
 
+struct swlbr_flow_target; /* in swlbr/flow.h */
+
+/**
+ * Whom the indirect calls have called, in ELF virtual addresses of the binary, whose names are at
+ * @names_vaddr: that tells where the program was loaded. An array that the caller frees.
+ */
+struct swlbr_error *swlbr_profraw_call_targets(const struct swlbr_profraw *profile,
+					       uint64_t names_vaddr,
+					       struct swlbr_flow_target **targets_ret,
+					       size_t *nr_ret);
+
 /** What a profile holds; sums saturate. */
 struct swlbr_profraw_totals {
 	uint64_t functions; /* with sound counters */

@@ -45,8 +45,8 @@ struct swlbr_walk_branch {
 
 /**
  * Draws branch stacks from flows of one map: walks along its edges, calls and returns paired, in
- * which each edge is taken as often as the flow has it. All choices are made by what is due, none
- * at random, so equal flows give equal stacks.
+ * which each edge is taken nearly as often as the flow has it. Choices are made by what is due and by
+ * a sequence of chance that is always the same, so equal flows give equal stacks.
  */
 struct swlbr_walker;
 

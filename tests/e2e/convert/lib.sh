@@ -6,7 +6,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 sources=$PWD/tests/e2e/convert
 swlbr=${BUILD:-$PWD/build}/perf-swlbr
 asan=${BUILD_ASAN:-$PWD/build/asan}/perf-swlbr
-[ -x "$asan" ] || asan=$swlbr
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
