@@ -74,6 +74,19 @@ struct swlbr_error *swlbr_elf_finder_add(struct swlbr_elf_finder *finder, const 
 	return NULL;
 }
 
+bool swlbr_elf_finder_has(const struct swlbr_elf_finder *finder,
+			  const struct swlbr_build_id *build_id, const char *path)
+{
+	for (size_t i = 0; i < finder->nr_candidates; i++) {
+		const struct candidate *candidate = &finder->candidates[i];
+
+		if (build_id->size ? swlbr_build_id_equal(&candidate->build_id, build_id)
+				   : !strcmp(candidate->path, path))
+			return true;
+	}
+	return false;
+}
+
 /* Note that the file at @path is not it. Takes @error, which may be NULL. */
 static struct swlbr_error *note_miss(struct swlbr_elf_found *found, enum swlbr_elf_match match,
 				     const char *path, struct swlbr_error *error)

@@ -25,5 +25,4 @@ struct swlbr_error *code_ranges_find(struct swlbr_elf *elf, const struct memory_
 				     struct code_ranges *ret);
 void code_ranges_deinit(struct code_ranges *ranges);
 
-
 #endif

@@ -152,7 +152,8 @@ static struct swlbr_error *add_row(struct reader *reader, char **column)
 	}
 	if (edge.kind == SWLBR_EDGE_RANGE &&
 	    (edge.to < edge.from || to_name != column[1] || from_offset != to_offset))
-		return lines_error(&reader->lines, "a range that ends before it begins, or elsewhere");
+		return lines_error(&reader->lines,
+				   "a range that ends before it begins, or elsewhere");
 	error = add_binary(reader, to_name, to_offset, &edge.to_binary);
 	if (!error)
 		error = add_binary(reader, column[1], from_offset, &edge.from_binary);

@@ -29,8 +29,7 @@ static bool is_binary(const struct stacks_binary *binary, const char *path,
 		      const struct swlbr_build_id *build_id, enum binary_kind kind)
 {
 	return binary->kind == kind && binary->build_id.size == build_id->size &&
-	       swlbr_build_id_equal(&binary->build_id, build_id) &&
-	       !strcmp(binary->path, path);
+	       swlbr_build_id_equal(&binary->build_id, build_id) && !strcmp(binary->path, path);
 }
 
 static uint32_t *find_slot(const struct swlbr_stacks *stacks, const char *path,

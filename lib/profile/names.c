@@ -179,7 +179,8 @@ struct swlbr_error *profile_names_encode(const struct profile_name *names, size_
 		at += names[i].size;
 	}
 	blob.failed = !text || !packed ||
-		      compress2(packed, &packed_size, (Bytef *)text, at, Z_BEST_COMPRESSION) != Z_OK;
+		      compress2(packed, &packed_size, (Bytef *)text, at, Z_BEST_COMPRESSION) !=
+			      Z_OK;
 	buffer_uleb128(&blob, at);
 	buffer_uleb128(&blob, packed_size);
 	if (!blob.failed)
