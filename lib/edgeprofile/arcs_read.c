@@ -184,9 +184,10 @@ static struct swlbr_error *add_lines(struct reader *reader)
 	if (!error && strcmp(lines->line, ARCS_HEADER))
 		return lines_error(lines, "not an arcs file: no header line");
 	while (!error && found) {
-		error = lines->cut_off ? lines_error(lines, "the last line is cut off")
-				       : lines_next(lines, &found);
-		if (!error && found)
+		if (lines->cut_off)
+			return lines_error(lines, "the last line is cut off");
+		error = lines_next(lines, &found);
+		if (!error && found && !lines->cut_off)
 			error = add_line(reader, lines->line);
 	}
 	return error;
