@@ -63,7 +63,6 @@ struct convert {
 	struct swlbr_combination combination;
 	bool by_source; /* the two sides are different builds, combined by source place */
 	enum convert_from from;
-	size_t nr_arc_files;	       /* inputs whose swlbr:arc were used */
 	struct swlbr_flow_share share; /* of branches that are known by counters */
 	char **inputs;
 	size_t nr_inputs;

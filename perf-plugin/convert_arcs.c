@@ -26,11 +26,6 @@ struct arc_reader {
 	uint64_t nr_rows;
 };
 
-static bool same_id(const struct swlbr_build_id *a, const struct swlbr_build_id *b)
-{
-	return !memcmp(a->bytes, b->bytes, SWLBR_BUILD_ID_SIZE);
-}
-
 /*
  * A build-id of rows is filled up with zeroes: the mappings, which are written first, have its
  * size, and the path.
@@ -55,7 +50,7 @@ static struct arc_binary *find_binary(const struct arc_reader *reader,
 				      const struct swlbr_build_id *build_id)
 {
 	for (size_t i = 0; i < reader->nr_binaries; i++) {
-		if (same_id(&reader->binaries[i].build_id, build_id))
+		if (swlbr_build_id_equal(&reader->binaries[i].build_id, build_id))
 			return &reader->binaries[i];
 	}
 	return NULL;

@@ -61,7 +61,6 @@ static struct swlbr_error *add_perfdata(struct convert *convert, struct swlbr_ed
 	    (convert->from == CONVERT_FROM_BEST && !convert_is_filtered(convert)))
 		error = convert_arcs(convert, edges, path, &found);
 	if (error || found) {
-		convert->nr_arc_files += found;
 		return error;
 	}
 	if (convert->from == CONVERT_FROM_ARCS)

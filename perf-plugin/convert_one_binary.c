@@ -32,28 +32,6 @@ struct swlbr_error *convert_edge_weights(struct swlbr_edge_profile *edges, uint6
 	return NULL;
 }
 
-bool convert_is_argument(const struct convert *convert, const struct swlbr_edge_binary *binary)
-{
-	bool same = false;
-
-	for (size_t i = 0; !same && i < convert->nr_arguments; i++) {
-		struct swlbr_elf *elf;
-		struct swlbr_error *error = swlbr_elf_open(convert->arguments[i], &elf);
-
-		if (error) {
-			swlbr_error_destroy(error);
-			continue;
-		}
-		if (binary->build_id.size)
-			same = !memcmp(swlbr_elf_build_id(elf)->bytes, binary->build_id.bytes,
-				       SWLBR_BUILD_ID_SIZE);
-		else
-			same = !strcmp(binary->path, convert->arguments[i]);
-		swlbr_elf_close(elf);
-	}
-	return same;
-}
-
 /* The binary of the argument, or that in which most ran. */
 static struct swlbr_error *choose(const struct convert *convert, struct swlbr_edge_profile *edges,
 				  uint32_t *ret, double *share_ret)
@@ -71,7 +49,8 @@ static struct swlbr_error *choose(const struct convert *convert, struct swlbr_ed
 
 		if (binary->file_offsets || weights[i] < best)
 			continue;
-		if (convert->nr_arguments && !convert_is_argument(convert, binary))
+		if (convert->nr_arguments &&
+		    !swlbr_elf_finder_has(convert->finder, &binary->build_id, binary->path))
 			continue;
 		best = weights[i];
 		*ret = i;

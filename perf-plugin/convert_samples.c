@@ -112,9 +112,11 @@ static struct swlbr_error *take_error(struct samples *samples)
 /* Is it one of the arguments, if there are any? */
 static bool is_wanted(const struct samples *samples, uint32_t index)
 {
+	const struct swlbr_edge_binary *binary =
+		swlbr_edge_profile_get_binary(samples->edges, index);
+
 	return !samples->convert->nr_arguments ||
-	       convert_is_argument(samples->convert,
-				   swlbr_edge_profile_get_binary(samples->edges, index));
+	       swlbr_elf_finder_has(samples->convert->finder, &binary->build_id, binary->path);
 }
 
 static struct swlbr_error *add_binaries(struct samples *samples)

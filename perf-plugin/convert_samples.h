@@ -24,9 +24,6 @@ struct swlbr_error *convert_write_bolt_preagg(struct convert *convert,
 struct swlbr_error *convert_write_autofdo_text(struct convert *convert,
 					       struct swlbr_edge_profile *edges, const char *path);
 
-/* Is @binary one of the files that are named as arguments? */
-bool convert_is_argument(const struct convert *convert, const struct swlbr_edge_binary *binary);
-
 /* The executions of ranges in each binary: @ret is the caller's to free(). */
 struct swlbr_error *convert_edge_weights(struct swlbr_edge_profile *edges, uint64_t **ret,
 					 uint64_t *total_ret);

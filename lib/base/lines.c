@@ -42,7 +42,8 @@ struct swlbr_error *lines_next(struct lines *lines, bool *found_ret)
 	}
 	lines->number++;
 	size = strlen(lines->line);
-	if (size && lines->line[size - 1] == '\n')
+	lines->cut_off = !size || lines->line[size - 1] != '\n';
+	if (!lines->cut_off)
 		lines->line[--size] = '\0';
 	else if (!feof(lines->file))
 		return lines_error(lines, "a line that is too long, or not text");

@@ -16,6 +16,7 @@ struct lines {
 	FILE *file;
 	uint64_t number; /* of the line read last, from 1 */
 	char *line;	 /* without its newline */
+	bool cut_off;	 /* it had none: it is the last */
 };
 
 /** "-" is standard input. Ended by lines_close(), also on error. */

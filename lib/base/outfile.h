@@ -52,10 +52,4 @@ struct swlbr_error *swlbr_outfile_commit(struct swlbr_outfile *file);
 /** Throw away what was written and free @file; NULL is fine. */
 void swlbr_outfile_discard(struct swlbr_outfile *file);
 
-/** For __attribute__((cleanup)): discards a file that was not committed. */
-static inline void swlbr_outfile_cleanup(struct swlbr_outfile **file)
-{
-	swlbr_outfile_discard(*file);
-}
-
 #endif

@@ -112,7 +112,6 @@ static struct swlbr_error *read_image(struct swlbr_elf *elf)
 	elf->is_64 = ehdr.e_ident[EI_CLASS] == ELFCLASS64;
 	elf->big_endian = ehdr.e_ident[EI_DATA] == ELFDATA2MSB;
 	elf->machine = ehdr.e_machine;
-	elf->type = ehdr.e_type;
 	if (ehdr.e_shoff > elf->file_size || ehdr.e_phoff > elf->file_size)
 		return swlbr_error_create(
 			SWLBR_ERROR_FORMAT,
@@ -211,11 +210,6 @@ unsigned int swlbr_elf_machine(const struct swlbr_elf *elf)
 	return elf->machine;
 }
 
-unsigned int swlbr_elf_type(const struct swlbr_elf *elf)
-{
-	return elf->type;
-}
-
 const struct swlbr_build_id *swlbr_elf_build_id(const struct swlbr_elf *elf)
 {
 	return &elf->build_id;
@@ -291,18 +285,6 @@ bool swlbr_elf_symbol(struct swlbr_elf *elf, const char *name, struct swlbr_elf_
 		}
 	}
 	return false;
-}
-
-const struct swlbr_elf_segment *swlbr_elf_segment_of_offset(const struct swlbr_elf *elf,
-							    uint64_t offset)
-{
-	for (size_t i = 0; i < elf->nr_segments; i++) {
-		const struct swlbr_elf_segment *segment = &elf->segments[i];
-
-		if (offset >= segment->offset && offset - segment->offset < segment->filesz)
-			return segment;
-	}
-	return NULL;
 }
 
 struct swlbr_error *swlbr_elf_read(struct swlbr_elf *elf, uint64_t vaddr, void *buffer, size_t size)

@@ -74,17 +74,17 @@ struct swlbr_error *swlbr_elf_finder_add(struct swlbr_elf_finder *finder, const 
 	return NULL;
 }
 
-/* Bytes past the size are zero in both, and perf pads short ids to 20 bytes. */
-static bool same_id(const struct swlbr_build_id *a, const struct swlbr_build_id *b)
+bool swlbr_elf_finder_has(const struct swlbr_elf_finder *finder,
+			  const struct swlbr_build_id *build_id, const char *path)
 {
-	return !memcmp(a->bytes, b->bytes, SWLBR_BUILD_ID_SIZE);
-}
+	for (size_t i = 0; i < finder->nr_candidates; i++) {
+		const struct candidate *candidate = &finder->candidates[i];
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
+		if (build_id->size ? swlbr_build_id_equal(&candidate->build_id, build_id)
+				   : !strcmp(candidate->path, path))
+			return true;
+	}
+	return false;
 }
 
 /* Note that the file at @path is not it. Takes @error, which may be NULL. */
@@ -117,7 +117,7 @@ static struct swlbr_error *try_path(struct swlbr_elf_found *found, const struct 
 	error = swlbr_elf_open(path, &elf);
 	if (error)
 		return note_miss(found, SWLBR_ELF_UNREADABLE, path, error);
-	if (!id || same_id(swlbr_elf_build_id(elf), id)) {
+	if (!id || swlbr_build_id_equal(swlbr_elf_build_id(elf), id)) {
 		swlbr_elf_found_clear(found);
 		found->match = id ? SWLBR_ELF_BY_BUILD_ID : SWLBR_ELF_BY_NAME;
 		found->elf = elf;
@@ -173,8 +173,8 @@ struct swlbr_error *swlbr_elf_find(const struct swlbr_elf_finder *finder,
 	for (size_t i = 0; i < finder->nr_candidates && !ret->elf && !error; i++) {
 		const struct candidate *candidate = &finder->candidates[i];
 
-		if (id ? same_id(&candidate->build_id, id)
-		       : path && !strcmp(base_name(candidate->path), base_name(path)))
+		if (id ? swlbr_build_id_equal(&candidate->build_id, id)
+		       : path && !strcmp(basename(candidate->path), basename(path)))
 			error = try_path(ret, id, candidate->path);
 	}
 	if (!error && !ret->elf && path && path[0])

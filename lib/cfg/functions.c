@@ -118,18 +118,3 @@ void code_ranges_deinit(struct code_ranges *ranges)
 {
 	free(ranges->ranges);
 }
-
-const struct code_range *code_ranges_at(const struct code_ranges *ranges, uint64_t vaddr)
-{
-	size_t low = 0, high = ranges->nr;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ranges->ranges[middle].end <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < ranges->nr && ranges->ranges[low].start <= vaddr ? &ranges->ranges[low] : NULL;
-}

@@ -25,7 +25,4 @@ struct swlbr_error *code_ranges_find(struct swlbr_elf *elf, const struct memory_
 				     struct code_ranges *ret);
 void code_ranges_deinit(struct code_ranges *ranges);
 
-/** The range that holds @vaddr, or NULL. */
-const struct code_range *code_ranges_at(const struct code_ranges *ranges, uint64_t vaddr);
-
 #endif

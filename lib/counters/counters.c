@@ -209,7 +209,6 @@ static struct swlbr_error *locate(struct swlbr_elf *elf, struct swlbr_counters *
 	counters->counters = section_range(elf, LLVM_SECTION_COUNTERS);
 	counters->data = section_range(elf, LLVM_SECTION_DATA);
 	counters->names = section_range(elf, LLVM_SECTION_NAMES);
-	counters->value_nodes = section_range(elf, LLVM_SECTION_VALUE_NODES);
 	counters->bitmap = section_range(elf, LLVM_SECTION_BITMAP);
 	counters->vtables = section_range(elf, LLVM_SECTION_VTABLES);
 	counters->vtable_names = section_range(elf, LLVM_SECTION_VTABLE_NAMES);

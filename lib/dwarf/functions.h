@@ -16,7 +16,7 @@ struct dw_area {
 struct dw_inlines {
 	struct swlbr_dwarf_scope *scopes;
 	struct dw_area *areas;
-	size_t nr_scopes, nr_areas;
+	size_t nr_areas;
 };
 
 /** Where the entry of a function is. */

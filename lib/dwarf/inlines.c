@@ -165,7 +165,6 @@ static struct swlbr_error *finish(struct tree *tree, struct dw_inlines *inlines)
 	inlines->scopes = reallocarray(NULL, tree->nr_drafts, sizeof(*inlines->scopes));
 	if (!inlines->scopes)
 		return swlbr_error_no_memory();
-	inlines->nr_scopes = tree->nr_drafts;
 	for (size_t i = 0; i < tree->nr_drafts; i++) {
 		inlines->scopes[i] = tree->drafts[i].scope;
 		inlines->scopes[i].caller = i ? &inlines->scopes[tree->drafts[i].caller] : NULL;

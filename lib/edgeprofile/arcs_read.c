@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,25 +7,16 @@
 
 #include "arcs_format.h"
 #include "base/infile.h"
-
-/* Two names of a path's length with every byte escaped, and the numbers. */
-#define LINE_SIZE (8 * 4096 + 1024)
+#include "base/lines.h"
 
 struct reader {
 	struct swlbr_edge_profile *profile;
-	const char *path;
-	uint64_t line;
+	struct lines lines;
 	/* The binary of the row before: rows of one come together. */
 	char *last_name;
 	bool last_offsets;
 	uint32_t last_index;
 };
-
-static struct swlbr_error *row_error(const struct reader *reader, const char *what)
-{
-	return swlbr_error_create(SWLBR_ERROR_FORMAT, "%s: %s (line %llu)", reader->path, what,
-				  (unsigned long long)reader->line);
-}
 
 static bool parse_decimal(const char *text, uint64_t *ret)
 {
@@ -116,7 +106,7 @@ static struct swlbr_error *add_binary(struct reader *reader, const char *name, b
 			return swlbr_error_no_memory();
 		if (!*name || !unescape(path)) {
 			free(path);
-			return row_error(reader, "not the name of a binary");
+			return lines_error(&reader->lines, "not the name of a binary");
 		}
 		binary.path = path;
 	}
@@ -143,7 +133,7 @@ static struct swlbr_error *add_row(struct reader *reader, char **column)
 	else if (!strcmp(column[0], "range"))
 		edge.kind = SWLBR_EDGE_RANGE;
 	else
-		return row_error(reader, "neither a branch nor a range");
+		return lines_error(&reader->lines, "neither a branch nor a range");
 	if (to) {
 		to_name = column[3];
 		*to++ = 0;
@@ -152,17 +142,18 @@ static struct swlbr_error *add_row(struct reader *reader, char **column)
 	}
 	if (!parse_address(column[2], &from_offset, &edge.from) ||
 	    !parse_address(to, &to_offset, &edge.to))
-		return row_error(reader, "not an address (0x... or +0x...)");
+		return lines_error(&reader->lines, "not an address (0x... or +0x...)");
 	if (!parse_decimal(column[4], &edge.nr) || !parse_decimal(column[5], &edge.mispredicted) ||
 	    !parse_decimal(column[6], &edge.cycles))
-		return row_error(reader, "not a count");
+		return lines_error(&reader->lines, "not a count");
 	while (strcmp(column[7], swlbr_source_name(edge.source))) {
 		if (++edge.source == SWLBR_SOURCES)
-			return row_error(reader, "source is none of sw, hw and emu");
+			return lines_error(&reader->lines, "source is none of sw, hw and emu");
 	}
 	if (edge.kind == SWLBR_EDGE_RANGE &&
 	    (edge.to < edge.from || to_name != column[1] || from_offset != to_offset))
-		return row_error(reader, "a range that ends before it begins, or elsewhere");
+		return lines_error(&reader->lines,
+				   "a range that ends before it begins, or elsewhere");
 	error = add_binary(reader, to_name, to_offset, &edge.to_binary);
 	if (!error)
 		error = add_binary(reader, column[1], from_offset, &edge.from_binary);
@@ -176,55 +167,41 @@ static struct swlbr_error *add_line(struct reader *reader, char *line)
 	for (size_t i = 0; i < ARCS_COLUMNS; i++) {
 		column[i] = strsep(&line, "\t");
 		if (!column[i] || (i == ARCS_COLUMNS - 1 && line))
-			return row_error(reader, "not a row of 8 columns");
+			return lines_error(&reader->lines, "not a row of 8 columns");
 	}
 	return add_row(reader, column);
 }
 
-static struct swlbr_error *add_lines(struct reader *reader, FILE *file)
+static struct swlbr_error *add_lines(struct reader *reader)
 {
-	static const char truncated[] = "the last line is cut off";
-	char *line = malloc(LINE_SIZE);
-	struct swlbr_error *error = NULL;
+	struct lines *lines = &reader->lines;
+	bool found;
+	struct swlbr_error *error = lines_next(lines, &found);
 
-	if (!line)
-		return swlbr_error_no_memory();
-	while (!error && fgets(line, LINE_SIZE, file)) {
-		size_t size = strlen(line);
-
-		reader->line++;
-		if (!size || line[size - 1] != '\n') {
-			error = row_error(reader,
-					  feof(file) ? truncated : "not text of an arcs file");
-			break;
-		}
-		line[size - 1] = 0;
-		if (reader->line > 1)
-			error = add_line(reader, line);
-		else if (strcmp(line, ARCS_HEADER))
-			error = row_error(reader, "not an arcs file: no header line");
+	if (!error && !found)
+		return swlbr_error_create(SWLBR_ERROR_FORMAT, "%s: empty, not an arcs file",
+					  lines->path);
+	if (!error && strcmp(lines->line, ARCS_HEADER))
+		return lines_error(lines, "not an arcs file: no header line");
+	while (!error && found) {
+		if (lines->cut_off)
+			return lines_error(lines, "the last line is cut off");
+		error = lines_next(lines, &found);
+		if (!error && found && !lines->cut_off)
+			error = add_line(reader, lines->line);
 	}
-	free(line);
-	if (!error && ferror(file))
-		error = swlbr_error_errno(errno, "%s", reader->path);
-	if (!error && !reader->line)
-		error = swlbr_error_create(SWLBR_ERROR_FORMAT, "%s: empty, not an arcs file",
-					   reader->path);
 	return error;
 }
 
 struct swlbr_error *swlbr_arcs_read(struct swlbr_edge_profile *profile, const char *path)
 {
-	struct reader reader = { .profile = profile, .path = path };
-	struct swlbr_error *error;
-	FILE *file = strcmp(path, "-") ? fopen(path, "re") : stdin;
+	struct reader reader = { .profile = profile };
+	struct swlbr_error *error = lines_open(&reader.lines, path);
 
-	if (!file)
-		return swlbr_error_errno(errno, "%s", path);
-	error = add_lines(&reader, file);
+	if (!error)
+		error = add_lines(&reader);
+	lines_close(&reader.lines);
 	free(reader.last_name);
-	if (file != stdin)
-		fclose(file);
 	return error;
 }
 

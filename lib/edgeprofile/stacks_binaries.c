@@ -5,19 +5,12 @@
 
 #include "edgeprofile/stacks.h"
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 bool stacks_wants_binary(const struct swlbr_stacks *stacks, const char *path)
 {
 	const struct swlbr_stacks_filter *filter = &stacks->filter;
 
 	for (size_t i = 0; i < filter->nr_dsos; i++) {
-		if (!strcmp(filter->dsos[i], path) || !strcmp(filter->dsos[i], base_name(path)))
+		if (!strcmp(filter->dsos[i], path) || !strcmp(filter->dsos[i], basename(path)))
 			return true;
 	}
 	return !filter->nr_dsos;
@@ -36,8 +29,7 @@ static bool is_binary(const struct stacks_binary *binary, const char *path,
 		      const struct swlbr_build_id *build_id, enum binary_kind kind)
 {
 	return binary->kind == kind && binary->build_id.size == build_id->size &&
-	       !memcmp(binary->build_id.bytes, build_id->bytes, SWLBR_BUILD_ID_SIZE) &&
-	       !strcmp(binary->path, path);
+	       swlbr_build_id_equal(&binary->build_id, build_id) && !strcmp(binary->path, path);
 }
 
 static uint32_t *find_slot(const struct swlbr_stacks *stacks, const char *path,

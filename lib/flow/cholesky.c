@@ -21,10 +21,9 @@ struct elimination {
 	struct cholesky *cholesky;
 	struct neighbours *neighbours;
 	uint32_t *bucket, *next, *previous; /* rows by degree: heads, and links */
-	bool *gone;
-	uint32_t *merged;	   /* scratch */
-	uint32_t *order;	   /* turn -> row */
-	struct neighbours *column; /* per turn: rows, to be turned to turns */
+	uint32_t *merged;		    /* scratch */
+	uint32_t *order;		    /* turn -> row */
+	struct neighbours *column;	    /* per turn: rows, to be turned to turns */
 };
 
 #define NONE UINT32_MAX

@@ -222,7 +222,7 @@ static struct swlbr_error *note_binary(struct swlbr_perfdata_writer *writer,
 
 	for (size_t i = 0; i < writer->nr_binaries; i++) {
 		binary = &writer->binaries[i];
-		if (!memcmp(binary->build_id.bytes, build_id->bytes, sizeof(build_id->bytes)) &&
+		if (swlbr_build_id_equal(&binary->build_id, build_id) &&
 		    !strcmp(binary->path, path))
 			return NULL;
 	}

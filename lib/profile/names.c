@@ -5,6 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/buffer.h"
 #include "profile/llvm_profile_format.h"
 #include "profile/names.h"
 
@@ -157,55 +158,40 @@ const struct profile_name *profile_names_find(const struct profile_names *names,
 	return bsearch(&key, names->names, names->nr, sizeof(key), by_hash);
 }
 
-static size_t put_uleb128(uint8_t *at, uint64_t value)
-{
-	size_t size = 0;
-
-	do {
-		at[size] = value & 0x7f;
-		value >>= 7;
-		if (value)
-			at[size] |= 0x80;
-		size++;
-	} while (value);
-	return size;
-}
-
 struct swlbr_error *profile_names_encode(const struct profile_name *names, size_t nr,
 					 uint8_t **blob_ret, size_t *size_ret)
 {
-	size_t size = 0, at = 0, header;
+	struct buffer blob = { 0 };
+	size_t size = 0, at = 0;
 	uLongf packed_size;
-	uint8_t *blob;
+	Bytef *packed;
 	char *text;
 
 	for (size_t i = 0; i < nr; i++)
 		size += names[i].size + 1;
 	text = malloc(size + 1);
 	packed_size = compressBound(size);
-	blob = malloc(packed_size + 20);
-	if (!text || !blob) {
-		free(text);
-		free(blob);
-		return swlbr_error_no_memory();
-	}
-	for (size_t i = 0; i < nr; i++) {
+	packed = malloc(packed_size + 1);
+	for (size_t i = 0; text && i < nr; i++) {
 		if (i)
 			text[at++] = NAME_SEPARATOR;
 		memcpy(text + at, names[i].text, names[i].size);
 		at += names[i].size;
 	}
-	/* The header holds the compressed size: its room, 20 bytes, is closed up afterwards. */
-	if (compress2(blob + 20, &packed_size, (Bytef *)text, at, Z_BEST_COMPRESSION) != Z_OK) {
-		free(text);
-		free(blob);
+	blob.failed = !text || !packed ||
+		      compress2(packed, &packed_size, (Bytef *)text, at, Z_BEST_COMPRESSION) !=
+			      Z_OK;
+	buffer_uleb128(&blob, at);
+	buffer_uleb128(&blob, packed_size);
+	if (!blob.failed)
+		buffer_bytes(&blob, packed, packed_size);
+	free(text);
+	free(packed);
+	if (blob.failed) {
+		buffer_free(&blob);
 		return swlbr_error_no_memory();
 	}
-	header = put_uleb128(blob, at);
-	header += put_uleb128(blob + header, packed_size);
-	memmove(blob + header, blob + 20, packed_size);
-	free(text);
-	*blob_ret = blob;
-	*size_ret = header + packed_size;
+	*blob_ret = blob.data;
+	*size_ret = blob.size;
 	return NULL;
 }

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -19,6 +18,7 @@
 #include "emulated.h"
 #include "emulator.h"
 #include "lanes.h"
+#include "pmu/user/stop_signals.h"
 
 #define TICK		  10 /* ms between looks into the rings, which hold more than that */
 #define PROGRESS_INTERVAL 250000000ULL
@@ -29,13 +29,12 @@ struct emulate {
 	struct emulated emulated;
 	struct lanes lanes;
 	pid_t child;
-	int listener, signals;
+	int listener;
+	struct stop_signals signals;
 	char directory[64];
 	struct sockaddr_un address;
 	uint64_t next_progress;
-	unsigned int stops; /* SIGINT, SIGTERM and SIGHUP received */
 	bool no_children;
-	sigset_t old_mask;
 };
 
 static uint64_t now(void)
@@ -90,35 +89,15 @@ static struct swlbr_error *open_socket(struct emulate *emulate)
 	return NULL;
 }
 
-static struct swlbr_error *open_signals(struct emulate *emulate)
-{
-	struct sigaction hangup;
-	sigset_t mask;
-
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGCHLD);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
-	sigaction(SIGHUP, NULL, &hangup);
-	if (hangup.sa_handler != SIG_IGN) /* nohup */
-		sigaddset(&mask, SIGHUP);
-	sigprocmask(SIG_BLOCK, &mask, &emulate->old_mask);
-	emulate->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	return emulate->signals < 0 ? swlbr_error_errno(errno, "signalfd") : NULL;
-}
-
 static void read_signals(struct emulate *emulate)
 {
-	struct signalfd_siginfo info;
+	bool first = !emulate->signals.nr;
 
-	while (read(emulate->signals, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD)
-			continue;
-		emulate->summary->stop_signal = (int)info.ssi_signo;
-		/* As perf record: the program is asked to end, and its end is waited for. */
-		if (!emulate->stops++ && emulate->child && !emulate->summary->child_ended)
-			kill(emulate->child, SIGTERM);
-	}
+	stop_signals_read(&emulate->signals);
+	emulate->summary->stop_signal = emulate->signals.last;
+	/* As perf record: the program is asked to end, and its end is waited for. */
+	if (first && emulate->signals.nr && emulate->child && !emulate->summary->child_ended)
+		kill(emulate->child, SIGTERM);
 }
 
 /* Orphans of the program come to us, so that no child left means no descendant left. */
@@ -165,14 +144,14 @@ static struct swlbr_error *tick(struct emulate *emulate, bool last)
 
 static bool should_stop(const struct emulate *emulate)
 {
-	return emulate->no_children || emulate->stops > 1 ||
-	       (emulate->stops && emulate->summary->child_ended);
+	return emulate->no_children || emulate->signals.nr > 1 ||
+	       (emulate->signals.nr && emulate->summary->child_ended);
 }
 
 static struct swlbr_error *loop(struct emulate *emulate)
 {
 	struct pollfd fds[] = {
-		{ .fd = emulate->signals, .events = POLLIN },
+		{ .fd = emulate->signals.fd, .events = POLLIN },
 		{ .fd = emulate->listener, .events = POLLIN },
 	};
 	struct swlbr_error *error = NULL;
@@ -254,10 +233,7 @@ static void emulate_deinit(struct emulate *emulate)
 	emulated_deinit(&emulate->emulated);
 	if (emulate->listener >= 0)
 		close(emulate->listener);
-	if (emulate->signals >= 0) {
-		close(emulate->signals);
-		sigprocmask(SIG_SETMASK, &emulate->old_mask, NULL);
-	}
+	stop_signals_close(&emulate->signals);
 	if (emulate->address.sun_path[0])
 		unlink(emulate->address.sun_path);
 	if (emulate->directory[0])
@@ -268,7 +244,7 @@ struct swlbr_error *emulate_run(const struct emulate_options *options,
 				struct emulate_summary *summary)
 {
 	struct emulate emulate = {
-		.options = options, .summary = summary, .listener = -1, .signals = -1
+		.options = options, .summary = summary, .listener = -1, .signals = { .fd = -1 }
 	};
 	struct swlbr_error *error;
 	struct emulator emulator;
@@ -284,11 +260,11 @@ struct swlbr_error *emulate_run(const struct emulate_options *options,
 	if (!error)
 		error = open_socket(&emulate);
 	if (!error)
-		error = open_signals(&emulate);
+		error = stop_signals_open(&emulate.signals);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (!error)
 		error = emulator_start(&emulator, options, emulate.address.sun_path,
-				       &emulate.old_mask, &emulate.child);
+				       &emulate.signals.old_mask, &emulate.child);
 	if (!error)
 		error = loop(&emulate);
 	summary->end = now();

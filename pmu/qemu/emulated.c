@@ -231,13 +231,6 @@ static struct swlbr_error *on_mapping(struct emulated *emulated, struct emulated
 	return emulated->writer ? write_mapping(emulated, when, &mapping) : NULL;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static struct swlbr_error *on_start(struct emulated *emulated, const struct swlbr_event_time *when,
 				    const struct lane_start *start, const char *path)
 {
@@ -246,7 +239,7 @@ static struct swlbr_error *on_start(struct emulated *emulated, const struct swlb
 	if (!emulated->writer)
 		return NULL;
 	if (start->kind == LANE_START_IMAGE)
-		return swlbr_perfdata_write_comm(emulated->writer, when, base_name(path), true);
+		return swlbr_perfdata_write_comm(emulated->writer, when, basename(path), true);
 	return swlbr_perfdata_write_fork(emulated->writer, when, (pid_t)start->ppid,
 					 (pid_t)start->ptid);
 }

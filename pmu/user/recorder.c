@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/ptrace.h>
-#include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include "kernel_events.h"
 #include "launch.h"
 #include "stacks.h"
+#include "stop_signals.h"
 #include "tracer.h"
 
 #define PROGRESS_INTERVAL 250000000ULL /* ns */
@@ -28,31 +28,22 @@ struct recorder {
 	struct kernel_events kernel_events;
 	const struct recorder_options *options;
 	struct recorder_summary *summary;
-	int signals, timer, keeper;
+	struct stop_signals signals;
+	int timer, keeper;
 	uint64_t interval; /* ns between ticks */
 	uint64_t next_progress;
-	unsigned int stops; /* SIGINT, SIGTERM and SIGHUP received */
-	sigset_t old_mask;
 };
 
 static struct swlbr_error *open_events(struct recorder *recorder)
 {
 	struct itimerspec every = { 0 };
-	struct sigaction hangup;
-	sigset_t mask;
+	struct swlbr_error *error = stop_signals_open(&recorder->signals);
 
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGCHLD);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
-	sigaction(SIGHUP, NULL, &hangup);
-	if (hangup.sa_handler != SIG_IGN) /* nohup */
-		sigaddset(&mask, SIGHUP);
-	sigprocmask(SIG_BLOCK, &mask, &recorder->old_mask);
-	recorder->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (error)
+		return error;
 	recorder->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (recorder->signals < 0 || recorder->timer < 0)
-		return swlbr_error_errno(errno, "signalfd, timerfd");
+	if (recorder->timer < 0)
+		return swlbr_error_errno(errno, "timerfd");
 	recorder->interval = (uint64_t)(1e9 / recorder->options->frequency);
 	every.it_interval.tv_sec = (time_t)(recorder->interval / 1000000000);
 	every.it_interval.tv_nsec = (long)(recorder->interval % 1000000000);
@@ -63,16 +54,14 @@ static struct swlbr_error *open_events(struct recorder *recorder)
 
 static void read_signals(struct recorder *recorder)
 {
-	struct signalfd_siginfo info;
+	bool first = !recorder->signals.nr;
 
-	while (read(recorder->signals, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD)
-			continue;
-		recorder->summary->stop_signal = (int)info.ssi_signo;
-		/* As perf record: the program is asked to end, and its end is waited for. */
-		if (!recorder->stops++ && recorder->tracer.child && !recorder->summary->child_ended)
-			kill(recorder->tracer.child, SIGTERM);
-	}
+	stop_signals_read(&recorder->signals);
+	recorder->summary->stop_signal = recorder->signals.last;
+	/* As perf record: the program is asked to end, and its end is waited for. */
+	if (first && recorder->signals.nr && recorder->tracer.child &&
+	    !recorder->summary->child_ended)
+		kill(recorder->tracer.child, SIGTERM);
 }
 
 static struct swlbr_error *reap(struct recorder *recorder)
@@ -116,14 +105,15 @@ static struct swlbr_error *on_tick(struct recorder *recorder)
 
 static bool should_stop(const struct recorder *recorder)
 {
-	return recorder->stops > 1 ||
-	       (recorder->stops && (!recorder->tracer.child || recorder->summary->child_ended));
+	return recorder->signals.nr > 1 ||
+	       (recorder->signals.nr &&
+		(!recorder->tracer.child || recorder->summary->child_ended));
 }
 
 static struct swlbr_error *loop(struct recorder *recorder)
 {
 	struct pollfd fds[] = {
-		{ .fd = recorder->signals, .events = POLLIN },
+		{ .fd = recorder->signals.fd, .events = POLLIN },
 		{ .fd = recorder->timer, .events = POLLIN },
 		{ .fd = recorder->tracer.listener, .events = POLLIN },
 		{ .fd = recorder->kernel_events.timer, .events = POLLIN },
@@ -166,7 +156,7 @@ static struct swlbr_error *start(struct recorder *recorder)
 			kernel_events_enable(&recorder->kernel_events);
 		return error;
 	}
-	error = launch_start(&recorder->tracer, options->command, &recorder->old_mask,
+	error = launch_start(&recorder->tracer, options->command, &recorder->signals.old_mask,
 			     &recorder->launch);
 	if (error)
 		return error;
@@ -227,11 +217,9 @@ static void recorder_deinit(struct recorder *recorder)
 		close(recorder->keeper); /* the keeper takes over, or ends */
 	if (recorder->launch.socket >= 0)
 		close(recorder->launch.socket);
-	if (recorder->signals >= 0)
-		close(recorder->signals);
 	if (recorder->timer >= 0)
 		close(recorder->timer);
-	sigprocmask(SIG_SETMASK, &recorder->old_mask, NULL);
+	stop_signals_close(&recorder->signals);
 }
 
 struct swlbr_error *recorder_run(const struct recorder_options *options,
@@ -241,7 +229,7 @@ struct swlbr_error *recorder_run(const struct recorder_options *options,
 				     .summary = summary,
 				     .kernel_events = { .timer = -1 },
 				     .keeper = -1,
-				     .signals = -1,
+				     .signals = { .fd = -1 },
 				     .timer = -1,
 				     .launch = { .socket = -1 } };
 	struct swlbr_error *error, *detach_error;

@@ -23,7 +23,6 @@ struct task {
 	bool in_exit_stop;	 /* held there until the process is quiet */
 	bool exiting;		 /* has passed it: runs no user code any more */
 	bool starting;		 /* waits in its first stop for its parent's event */
-	bool interrupted;	 /* PTRACE_INTERRUPT sent, stop awaited */
 	bool in_stop;		 /* stopped, and left so */
 	int pending_signal;	 /* to be delivered when it goes on */
 };

@@ -44,7 +44,7 @@ struct swlbr_counters {
 	enum swlbr_engine engine;
 	uint64_t version_word; /* __llvm_profile_raw_version: version and variant flags */
 	unsigned int version;  /* its low 32 bits */
-	struct swlbr_range counters, data, names, value_nodes, bitmap, vtables, vtable_names;
+	struct swlbr_range counters, data, names, bitmap, vtables, vtable_names;
 	uint64_t bias_vaddr; /* of __llvm_profile_counter_bias; 0 if not known */
 	uint64_t nr_counters;
 	struct swlbr_counter_function *functions;

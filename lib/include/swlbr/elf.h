@@ -59,8 +59,6 @@ bool swlbr_elf_is_64(const struct swlbr_elf *elf);
 bool swlbr_elf_is_big_endian(const struct swlbr_elf *elf);
 /** e_machine (EM_*). */
 unsigned int swlbr_elf_machine(const struct swlbr_elf *elf);
-/** e_type (ET_*). */
-unsigned int swlbr_elf_type(const struct swlbr_elf *elf);
 const struct swlbr_build_id *swlbr_elf_build_id(const struct swlbr_elf *elf);
 
 /** The PT_LOAD segments in file order. */
@@ -100,11 +98,10 @@ const char *swlbr_elf_interp(const struct swlbr_elf *elf);
 struct swlbr_error *swlbr_elf_read(struct swlbr_elf *elf, uint64_t vaddr, void *buffer,
 				   size_t size);
 
-/** The loaded segment that holds file offset @offset, or NULL: gives offset - p_offset + p_vaddr. */
-const struct swlbr_elf_segment *swlbr_elf_segment_of_offset(const struct swlbr_elf *elf,
-							    uint64_t offset);
 
 /** Lower-case hex of @id into @buffer (41 bytes are enough); returns @buffer. */
 char *swlbr_build_id_format(const struct swlbr_build_id *id, char buffer[41]);
+/** True for the same id. Sizes do not count: perf pads short ids to 20 bytes, with zeroes. */
+bool swlbr_build_id_equal(const struct swlbr_build_id *a, const struct swlbr_build_id *b);
 
 #endif

@@ -37,6 +37,10 @@ void swlbr_elf_finder_destroy(struct swlbr_elf_finder *finder);
 /** Consider the ELF file at @path. Fails if it is none. */
 struct swlbr_error *swlbr_elf_finder_add(struct swlbr_elf_finder *finder, const char *path);
 
+/** True if it was given a file with that build-id; where that is empty, a file called @path. */
+bool swlbr_elf_finder_has(const struct swlbr_elf_finder *finder,
+			  const struct swlbr_build_id *build_id, const char *path);
+
 /**
  * Look for the binary with @build_id (NULL or size 0: none is known) that was recorded at @path
  * (may be NULL). Not finding it is no error: @ret tells why. @ret is overwritten.

@@ -51,10 +51,4 @@ struct swlbr_error *swlbr_error_prefix(struct swlbr_error *error, const char *fo
 /** Free an error; NULL is fine. */
 void swlbr_error_destroy(struct swlbr_error *error);
 
-/* For __attribute__((cleanup)): destroys an error that was not passed on. */
-static inline void swlbr_error_cleanup(struct swlbr_error **error)
-{
-	swlbr_error_destroy(*error);
-}
-
 #endif
