@@ -205,22 +205,22 @@ static void find_sides(struct samples *samples)
 }
 
 /*
- * Where counters and stacks have no branch in common, they are of different builds. By default the
- * stacks' build is preferred then: it is the one without instrumentation, whose inlining and line
- * tables the next build will be like.
+ * Where counters and stacks have no branch in common, they are of different builds. By default
+ * counters are preferred here too: they are exact, and code that the compiler has duplicated in the
+ * stacks' build has its executions shared out among the copies there, of which the largest stands.
  */
 static struct swlbr_error *combine_sides(struct samples *samples)
 {
 	struct convert *convert = samples->convert;
 	const struct swlbr_combination *edges = &convert->combination;
-	enum swlbr_prefer prefer = SWLBR_PREFER_HW;
+	enum swlbr_prefer prefer = SWLBR_PREFER_SW;
 	bool by_period = false;
 	uint64_t total;
 
 	for (int source = 0; source < SWLBR_SOURCES; source++)
 		by_period |= edges->scale_from[source] == SWLBR_SCALE_PERIOD;
-	if (convert->prefer == CONVERT_PREFER_SW)
-		prefer = SWLBR_PREFER_SW;
+	if (convert->prefer == CONVERT_PREFER_HW)
+		prefer = SWLBR_PREFER_HW;
 	else if (convert->prefer == CONVERT_PREFER_SUM)
 		prefer = SWLBR_PREFER_SUM;
 	samples->by_source = edges->both && !edges->shared &&

@@ -66,11 +66,12 @@ measure_profiles()
 	} | measure_builds "$1"
 }
 
-# judge: of the lines of means, whether the default is as good as the better of the two sides
+# judge: of the lines of means, whether the default is as good as the better of the two sides, to a
+# thousandth
 judge()
 {
 	awk -F'\t' '
-		{ instructions[$1] = $2; branches[$1] = $3 }
+		{ instructions[$1] = sprintf("%.3f", $2) + 0; branches[$1] = sprintf("%.3f", $3) + 0 }
 		function better(of) {
 			return of["counters"] < of["emulated LBR"] ? of["counters"] : of["emulated LBR"]
 		}

@@ -77,7 +77,8 @@ struct swlbr_sample_combination {
  * of branch stacks. With @rescale, counts of @hw are scaled by what the lines that both saw add up
  * to. Then a place is one function, line offset, discriminator and inline context.
  *
- * The place that the preferred side saw is its; where it has none, or 0, that of the other stands.
+ * The place that the preferred side saw is its; where it has none, or 0, that of the other stands,
+ * unless counters are preferred and saw another place of the line: then they know.
  * Compilers inline differently in two builds. A function or inlined call in a context that the
  * preferred side does not have is taken only if that side does not have the function anywhere: else
  * the same executions would count in two places.
