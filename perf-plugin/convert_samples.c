@@ -26,6 +26,7 @@ struct samples {
 	struct swlbr_sample_profile *sides[SIDES];
 	struct swlbr_sample_combination combination;
 	bool by_source; /* the sides are of different builds */
+	bool for_gcc;
 	struct convert *convert;
 	struct swlbr_edge_profile *edges;
 	struct swlbr_sample_profile *profile;
@@ -264,10 +265,30 @@ static void print_combination(const struct samples *samples)
 typedef struct swlbr_error *write_fn(const struct convert *convert,
 				     const struct swlbr_sample_profile *profile, const char *path);
 
+static struct swlbr_error *write_gcc(const struct convert *convert,
+				     const struct swlbr_sample_profile *profile, const char *path)
+{
+	return swlbr_sample_profile_write_gcc(profile, convert->sample_flags, path);
+}
+
+static struct swlbr_error *create_sides(struct samples *samples)
+{
+	for (int side = 0; side < SIDES; side++) {
+		struct swlbr_error *error = swlbr_sample_profile_create(&samples->sides[side]);
+
+		if (error)
+			return error;
+		if (samples->for_gcc)
+			swlbr_sample_profile_for_gcc(samples->sides[side]);
+	}
+	return NULL;
+}
+
 static struct swlbr_error *write_samples(struct convert *convert, struct swlbr_edge_profile *edges,
 					 const char *path, write_fn *write)
 {
 	struct samples samples = { .convert = convert,
+				   .for_gcc = write == write_gcc,
 				   .edges = edges,
 				   .nr_sources = swlbr_edge_profile_nr_binaries(edges) };
 	struct swlbr_error *error;
@@ -277,8 +298,8 @@ static struct swlbr_error *write_samples(struct convert *convert, struct swlbr_e
 	if (!samples.sources)
 		return swlbr_error_no_memory();
 	error = swlbr_sample_profile_create(&samples.profile);
-	for (int side = 0; !error && side < SIDES; side++)
-		error = swlbr_sample_profile_create(&samples.sides[side]);
+	if (!error)
+		error = create_sides(&samples);
 	if (!error)
 		error = convert_edge_weights(edges, &weights, &samples.total);
 	for (size_t i = 0; !error && i < samples.nr_sources; i++)
@@ -318,12 +339,6 @@ static struct swlbr_error *write_extbinary(const struct convert *convert,
 					   const char *path)
 {
 	return swlbr_sample_profile_write_extbinary(profile, convert->sample_flags, path);
-}
-
-static struct swlbr_error *write_gcc(const struct convert *convert,
-				     const struct swlbr_sample_profile *profile, const char *path)
-{
-	return swlbr_sample_profile_write_gcc(profile, convert->sample_flags, path);
 }
 
 struct swlbr_error *convert_write_llvm_sample(struct convert *convert,

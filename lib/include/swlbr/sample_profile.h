@@ -26,6 +26,11 @@
 struct swlbr_sample_profile;
 
 struct swlbr_error *swlbr_sample_profile_create(struct swlbr_sample_profile **ret);
+/**
+ * What edges are added from now on are for swlbr_sample_profile_write_gcc(): of code that gcc compiled
+ * discriminators stay as they are. Else they are taken for clang's, as llvm-profgen does.
+ */
+void swlbr_sample_profile_for_gcc(struct swlbr_sample_profile *profile);
 /** NULL is fine. */
 void swlbr_sample_profile_destroy(struct swlbr_sample_profile *profile);
 
