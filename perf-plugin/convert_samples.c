@@ -26,6 +26,7 @@ struct samples {
 	struct swlbr_sample_profile *sides[SIDES];
 	struct swlbr_sample_combination combination;
 	bool by_source; /* the sides are of different builds */
+	bool for_gcc;
 	struct convert *convert;
 	struct swlbr_edge_profile *edges;
 	struct swlbr_sample_profile *profile;
@@ -207,22 +208,22 @@ static void find_sides(struct samples *samples)
 }
 
 /*
- * Where counters and stacks have no branch in common, they are of different builds. By default the
- * stacks' build is preferred then: it is the one without instrumentation, whose inlining and line
- * tables the next build will be like.
+ * Where counters and stacks have no branch in common, they are of different builds. By default
+ * counters are preferred here too: they are exact, and code that the compiler has duplicated in the
+ * stacks' build has its executions shared out among the copies there, of which the largest stands.
  */
 static struct swlbr_error *combine_sides(struct samples *samples)
 {
 	struct convert *convert = samples->convert;
 	const struct swlbr_combination *edges = &convert->combination;
-	enum swlbr_prefer prefer = SWLBR_PREFER_HW;
+	enum swlbr_prefer prefer = SWLBR_PREFER_SW;
 	bool by_period = false;
 	uint64_t total;
 
 	for (int source = 0; source < SWLBR_SOURCES; source++)
 		by_period |= edges->scale_from[source] == SWLBR_SCALE_PERIOD;
-	if (convert->prefer == CONVERT_PREFER_SW)
-		prefer = SWLBR_PREFER_SW;
+	if (convert->prefer == CONVERT_PREFER_HW)
+		prefer = SWLBR_PREFER_HW;
 	else if (convert->prefer == CONVERT_PREFER_SUM)
 		prefer = SWLBR_PREFER_SUM;
 	samples->by_source = edges->both && !edges->shared &&
@@ -266,10 +267,30 @@ static void print_combination(const struct samples *samples)
 typedef struct swlbr_error *write_fn(const struct convert *convert,
 				     const struct swlbr_sample_profile *profile, const char *path);
 
+static struct swlbr_error *write_gcc(const struct convert *convert,
+				     const struct swlbr_sample_profile *profile, const char *path)
+{
+	return swlbr_sample_profile_write_gcc(profile, convert->sample_flags, path);
+}
+
+static struct swlbr_error *create_sides(struct samples *samples)
+{
+	for (int side = 0; side < SIDES; side++) {
+		struct swlbr_error *error = swlbr_sample_profile_create(&samples->sides[side]);
+
+		if (error)
+			return error;
+		if (samples->for_gcc)
+			swlbr_sample_profile_for_gcc(samples->sides[side]);
+	}
+	return NULL;
+}
+
 static struct swlbr_error *write_samples(struct convert *convert, struct swlbr_edge_profile *edges,
 					 const char *path, write_fn *write)
 {
 	struct samples samples = { .convert = convert,
+				   .for_gcc = write == write_gcc,
 				   .edges = edges,
 				   .nr_sources = swlbr_edge_profile_nr_binaries(edges) };
 	struct swlbr_error *error;
@@ -279,8 +300,8 @@ static struct swlbr_error *write_samples(struct convert *convert, struct swlbr_e
 	if (!samples.sources)
 		return swlbr_error_no_memory();
 	error = swlbr_sample_profile_create(&samples.profile);
-	for (int side = 0; !error && side < SIDES; side++)
-		error = swlbr_sample_profile_create(&samples.sides[side]);
+	if (!error)
+		error = create_sides(&samples);
 	if (!error)
 		error = convert_edge_weights(edges, &weights, &samples.total);
 	for (size_t i = 0; !error && i < samples.nr_sources; i++)
@@ -320,12 +341,6 @@ static struct swlbr_error *write_extbinary(const struct convert *convert,
 					   const char *path)
 {
 	return swlbr_sample_profile_write_extbinary(profile, convert->sample_flags, path);
-}
-
-static struct swlbr_error *write_gcc(const struct convert *convert,
-				     const struct swlbr_sample_profile *profile, const char *path)
-{
-	return swlbr_sample_profile_write_gcc(profile, convert->sample_flags, path);
 }
 
 struct swlbr_error *convert_write_llvm_sample(struct convert *convert,

@@ -26,6 +26,7 @@ static uint16_t slot_of(uint64_t attribute)
 		{ DW_AT_specification, DW_SPECIFICATION },
 		{ DW_AT_stmt_list, DW_STMT_LIST },
 		{ DW_AT_comp_dir, DW_COMP_DIR },
+		{ DW_AT_producer, DW_PRODUCER },
 		{ DW_AT_str_offsets_base, DW_STR_OFFSETS_BASE },
 		{ DW_AT_addr_base, DW_ADDR_BASE },
 		{ DW_AT_GNU_addr_base, DW_ADDR_BASE },

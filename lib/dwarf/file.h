@@ -41,6 +41,7 @@ enum dw_slot {
 	DW_SPECIFICATION,
 	DW_STMT_LIST,
 	DW_COMP_DIR,
+	DW_PRODUCER,
 	DW_STR_OFFSETS_BASE,
 	DW_ADDR_BASE,
 	DW_RNGLISTS_BASE,
@@ -107,6 +108,7 @@ struct dw_unit {
 	uint16_t tag; /* of the unit's own entry */
 	uint64_t low_pc, stmt_list, str_offsets_base, addr_base, rnglists_base, ranges_base;
 	bool has_stmt_list, has_dwo_id;
+	bool by_gcc; /* compiled it */
 	uint64_t dwo_id;
 	const char *comp_dir, *dwo_name;
 	struct dw_unit *skeleton; /* of a unit in a .dwo: it has the addresses and the lines */

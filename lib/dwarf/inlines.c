@@ -167,6 +167,7 @@ static struct swlbr_error *finish(struct tree *tree, struct dw_inlines *inlines)
 		return swlbr_error_no_memory();
 	for (size_t i = 0; i < tree->nr_drafts; i++) {
 		inlines->scopes[i] = tree->drafts[i].scope;
+		inlines->scopes[i].by_gcc = tree->unit->by_gcc;
 		inlines->scopes[i].caller = i ? &inlines->scopes[tree->drafts[i].caller] : NULL;
 	}
 	return dw_areas_flatten(tree->areas, tree->nr_areas, &inlines->areas, &inlines->nr_areas);

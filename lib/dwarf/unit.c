@@ -2,6 +2,7 @@
 /* The headers of units (DWARF 5, 7.5.1), and what the entry of a unit says about all of it. */
 #include <dwarf.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "file.h"
 #include "split.h"
@@ -92,6 +93,7 @@ static uint64_t base_of(const struct dw_die *die, enum dw_slot slot, uint64_t pa
 /* What the entry of a unit says. */
 static struct swlbr_error *read_unit_die(struct dw_unit *unit)
 {
+	const char *producer;
 	bool wide = unit->offset_size == 8, v5 = unit->version >= 5;
 	struct dw_value *dwo_id;
 	struct swlbr_error *error;
@@ -109,6 +111,8 @@ static struct swlbr_error *read_unit_die(struct dw_unit *unit)
 	unit->has_stmt_list = die.attributes[DW_STMT_LIST].form != 0;
 	unit->stmt_list = dw_value_unsigned(&die.attributes[DW_STMT_LIST]) + unit->parts.line;
 	unit->comp_dir = dw_value_string(unit, &die.attributes[DW_COMP_DIR]);
+	producer = dw_value_string(unit, &die.attributes[DW_PRODUCER]);
+	unit->by_gcc = producer && !strncmp(producer, "GNU ", 4);
 	unit->dwo_name = dw_value_string(unit, &die.attributes[DW_DWO_NAME]);
 	dwo_id = &die.attributes[DW_DWO_ID];
 	if (dwo_id->form && !unit->has_dwo_id) {

@@ -11,6 +11,7 @@
 
 struct combining {
 	const struct swlbr_sample_profile *preferred, *other;
+	bool exact;		  /* the preferred side's counts are those of counters */
 	struct swlbr_scale scale; /* of the other's counts */
 	struct swlbr_sample_profile *combined, *all;
 	struct swlbr_sample_combination *result;
@@ -20,6 +21,7 @@ struct combining {
 	uint32_t *taken_as;	/* node in the result, or NONE */
 	bool *taken;		/* whole, since the preferred side does not have the function */
 	bool *known;		/* by names of the result: the preferred side has the function */
+	bool *line_ran;		/* by records of the other: the line ran on the preferred side */
 	uint64_t *own, *counts; /* of nodes: total without inlined calls; sum of records */
 };
 
@@ -76,8 +78,10 @@ static struct swlbr_error *start(struct combining *combining)
 	combining->own = calloc(nodes + 1, sizeof(uint64_t));
 	combining->counts = calloc(nodes + 1, sizeof(uint64_t));
 	combining->records = calloc(other->record_index.nr + 1, sizeof(uint32_t));
+	combining->line_ran = calloc(other->record_index.nr + 1, sizeof(bool));
 	if (!combining->names || !combining->known || !combining->nodes || !combining->taken_as ||
-	    !combining->taken || !combining->own || !combining->counts || !combining->records)
+	    !combining->taken || !combining->own || !combining->counts || !combining->records ||
+	    !combining->line_ran)
 		return swlbr_error_no_memory();
 	return swlbr_sample_profile_create(&combining->all);
 }
@@ -123,22 +127,45 @@ static void weigh(struct combining *combining)
 		combining->known[combining->combined->nodes[i].name] = true;
 }
 
-/* The largest count of each line of a node, whatever the discriminator; @maxima by record of @lines. */
+/* The line of @record, whatever its discriminator, as a record of @lines. */
+static struct swlbr_error *find_line(struct swlbr_sample_profile *lines,
+				     const struct sample_record *record, const uint32_t *nodes,
+				     uint32_t *ret)
+{
+	return sample_record(lines, nodes ? nodes[record->node] : record->node,
+			     (struct sample_place){ .line = record->place.line }, ret);
+}
+
+/* The largest count of each line of a node; @maxima by record of @lines. */
 static struct swlbr_error *find_maxima(struct swlbr_sample_profile *lines,
 				       const struct swlbr_sample_profile *profile,
 				       const uint32_t *nodes, uint64_t *maxima)
 {
 	for (size_t i = 0; i < profile->record_index.nr; i++) {
-		const struct sample_record *record = &profile->records[i];
-		struct sample_place line = { .line = record->place.line };
 		struct swlbr_error *error;
 		uint32_t at;
 
-		error = sample_record(lines, nodes ? nodes[record->node] : record->node, line, &at);
+		error = find_line(lines, &profile->records[i], nodes, &at);
 		if (error)
 			return error;
-		if (maxima[at] < record->count)
-			maxima[at] = record->count;
+		if (maxima[at] < profile->records[i].count)
+			maxima[at] = profile->records[i].count;
+	}
+	return NULL;
+}
+
+static struct swlbr_error *find_lines_ran(struct combining *combining,
+					  struct swlbr_sample_profile *lines,
+					  const uint64_t *preferred)
+{
+	for (size_t i = 0; i < combining->other->record_index.nr; i++) {
+		struct swlbr_error *error;
+		uint32_t at;
+
+		error = find_line(lines, &combining->other->records[i], combining->nodes, &at);
+		if (error)
+			return error;
+		combining->line_ran[i] = preferred[at];
 	}
 	return NULL;
 }
@@ -147,7 +174,7 @@ static struct swlbr_error *find_maxima(struct swlbr_sample_profile *lines,
  * What lines that both saw add up to. Discriminators are numbered anew in each build, so that one
  * may be a loop's body here and its entry there: lines are safer to tell the scale from.
  */
-static struct swlbr_error *sum_shared(struct combining *combining, struct swlbr_scale *ret)
+static struct swlbr_error *match_lines(struct combining *combining, struct swlbr_scale *ret)
 {
 	const struct swlbr_sample_profile *preferred = combining->combined;
 	size_t max = preferred->record_index.nr + combining->other->record_index.nr + 1;
@@ -161,6 +188,8 @@ static struct swlbr_error *sum_shared(struct combining *combining, struct swlbr_
 		error = find_maxima(lines, preferred, NULL, ours);
 	if (!error)
 		error = find_maxima(lines, combining->other, combining->nodes, theirs);
+	if (!error)
+		error = find_lines_ran(combining, lines, ours);
 	for (size_t i = 0; !error && i < max; i++) {
 		if (!ours[i] || !theirs[i])
 			continue;
@@ -176,7 +205,7 @@ static struct swlbr_error *sum_shared(struct combining *combining, struct swlbr_
 static struct swlbr_error *find_scale(struct combining *combining, bool prefer_sw, bool rescale)
 {
 	struct swlbr_scale *scale = &combining->result->scale, shared = { 0 };
-	struct swlbr_error *error = sum_shared(combining, &shared);
+	struct swlbr_error *error = match_lines(combining, &shared);
 
 	for (uint32_t i = 0; i < combining->other->record_index.nr; i++)
 		combining->result->shared += preferred_count(combining, i) &&
@@ -254,6 +283,15 @@ static uint64_t part(uint64_t whole, uint64_t of, uint64_t all)
 	return all ? (uint64_t)((unsigned __int128)whole * of / all) : 0;
 }
 
+/*
+ * Has the preferred side the count of the other's record @i? Of a line that ran counters know all: a
+ * discriminator that they do not have, or with 0, did not run. What samples lack may be too rare.
+ */
+static bool is_counted(const struct combining *combining, uint32_t i)
+{
+	return preferred_count(combining, i) || (combining->exact && combining->line_ran[i]);
+}
+
 /* Fill in the other's record @i where the preferred side has nothing; @record_ret NONE: it has. */
 static struct swlbr_error *add_record(struct combining *combining, uint32_t i, uint32_t *record_ret)
 {
@@ -263,7 +301,7 @@ static struct swlbr_error *add_record(struct combining *combining, uint32_t i, u
 	struct swlbr_error *error;
 
 	*record_ret = NONE;
-	if (node == NONE || preferred_count(combining, i))
+	if (node == NONE || is_counted(combining, i))
 		return NULL;
 	error = sample_record(combining->combined, node, record->place, record_ret);
 	if (error)
@@ -336,6 +374,7 @@ static void finish(struct combining *combining)
 {
 	free(combining->names);
 	free(combining->known);
+	free(combining->line_ran);
 	free(combining->nodes);
 	free(combining->taken_as);
 	free(combining->taken);
@@ -355,6 +394,7 @@ struct swlbr_error *swlbr_sample_profile_combine(const struct swlbr_sample_profi
 	struct combining combining = {
 		.preferred = prefer_sw ? sw : hw,
 		.other = prefer_sw ? hw : sw,
+		.exact = prefer_sw,
 		.combined = combined,
 		.result = ret,
 		.from_preferred = prefer_sw ? &ret->from_sw : &ret->from_hw,

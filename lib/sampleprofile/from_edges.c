@@ -130,15 +130,21 @@ static struct swlbr_error *add_cold_code(struct build *build, size_t nr_ranges)
 	return error;
 }
 
-/* A line as the profile has it. */
-static struct sample_place place_of(const struct build *build, uint32_t line, uint32_t decl_line,
+/* Are the discriminators of @scope to be left as they are? */
+static bool is_plain(const struct build *build, const struct swlbr_dwarf_scope *scope)
+{
+	return build->profile->fs_discriminators || (build->profile->for_gcc && scope->by_gcc);
+}
+
+/* A line of @scope as the profile has it. */
+static struct sample_place place_of(const struct build *build,
+				    const struct swlbr_dwarf_scope *scope, uint32_t line,
 				    uint32_t discriminator)
 {
 	return (struct sample_place){
-		.line = (line - decl_line) & 0xffff,
-		.discriminator = build->profile->fs_discriminators
-					 ? discriminator
-					 : discriminator_base(discriminator),
+		.line = (line - scope->decl_line) & 0xffff,
+		.discriminator = is_plain(build, scope) ? discriminator
+							: discriminator_base(discriminator),
 	};
 }
 
@@ -173,8 +179,7 @@ static struct swlbr_error *scope_node(struct build *build, const struct swlbr_dw
 			*node_ret = parent;
 			return error;
 		}
-		place = place_of(build, scope->call_line, caller->decl_line,
-				 scope->call_discriminator);
+		place = place_of(build, caller, scope->call_line, scope->call_discriminator);
 	}
 	*leaf_ret = caller;
 	*node_ret = parent;
@@ -213,8 +218,8 @@ static struct swlbr_error *piece_record(struct build *build, const struct swlbr_
 		line = below->call_line;
 		discriminator = below->call_discriminator;
 	}
-	return sample_record(build->profile, node,
-			     place_of(build, line, leaf->decl_line, discriminator), record_ret);
+	return sample_record(build->profile, node, place_of(build, leaf, line, discriminator),
+			     record_ret);
 }
 
 /* Of the code at one place the largest count stands. */
@@ -229,7 +234,7 @@ static struct swlbr_error *add_piece(void *context, const struct swlbr_dwarf_pie
 	error = piece_record(build, piece, multiply_saturating(count, size), &record, &found);
 	if (error || !found)
 		return error;
-	if (!build->profile->fs_discriminators && count)
+	if (!is_plain(build, piece->scope) && count)
 		count = multiply_saturating(count, discriminator_duplication(piece->discriminator));
 	if (build->profile->records[record].count < count)
 		build->profile->records[record].count = count;
@@ -395,8 +400,10 @@ struct swlbr_error *swlbr_sample_profile_add_edges(struct swlbr_sample_profile *
 
 	/* One of its own, since the largest count at a place is that of one binary. */
 	error = swlbr_sample_profile_create(&build.profile);
-	if (!error)
+	if (!error) {
+		build.profile->for_gcc = profile->for_gcc;
 		error = start(&build);
+	}
 	if (!error)
 		error = add_edges(&build, all, nr, binary);
 	if (!error)

@@ -10,6 +10,11 @@ struct swlbr_error *swlbr_sample_profile_create(struct swlbr_sample_profile **re
 	return *ret ? NULL : swlbr_error_no_memory();
 }
 
+void swlbr_sample_profile_for_gcc(struct swlbr_sample_profile *profile)
+{
+	profile->for_gcc = true;
+}
+
 void swlbr_sample_profile_destroy(struct swlbr_sample_profile *profile)
 {
 	if (!profile)

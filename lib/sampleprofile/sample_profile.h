@@ -43,6 +43,7 @@ struct swlbr_sample_profile {
 	struct index name_index, node_index, record_index, target_index;
 	size_t max_names, max_nodes, max_records, max_targets;
 	bool fs_discriminators;
+	bool for_gcc;
 	uint32_t *symbols; /* names of all functions, for those who want the list */
 	size_t nr_symbols;
 };

@@ -5,7 +5,9 @@
  * its length in bytes, with the NUL, and the bytes. The lengths of sections are not looked at.
  *
  * Up to gcc 13 a place is a line: discriminators are cut off as they are read, and of several
- * entries of one line the last would stand. So the largest count of a line is written, once.
+ * entries of one line the last would stand. So each line is written once, with the smallest count of
+ * its discriminators: gcc gives a block the largest count of its statements, and then raises those
+ * that are lower than flow wants (afdo_propagate_edge), but nothing that is too high is ever lowered.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -61,22 +63,50 @@ static struct swlbr_error *copy_nodes(const struct swlbr_sample_profile *profile
 	return NULL;
 }
 
+/* The smallest count of each line of a node as records of @lines; @map: those of the profile's. */
+static struct swlbr_error *find_lines(const struct swlbr_sample_profile *profile,
+				      struct swlbr_sample_profile *lines, uint32_t *map)
+{
+	for (size_t i = 0; i < profile->record_index.nr; i++) {
+		const struct sample_record *record = &profile->records[i];
+		size_t before = lines->record_index.nr;
+		struct swlbr_error *error;
+
+		error = sample_record(lines, record->node,
+				      (struct sample_place){ .line = record->place.line }, &map[i]);
+		if (error)
+			return error;
+		if (lines->record_index.nr > before || lines->records[map[i]].count > record->count)
+			lines->records[map[i]].count = record->count;
+	}
+	return NULL;
+}
+
+/* Several calls of a function that are inlined on one line are one: the hottest matters. */
 static struct swlbr_error *copy_records(const struct swlbr_sample_profile *profile,
 					struct swlbr_sample_profile *copy, const uint32_t *nodes,
 					uint32_t *map)
 {
-	for (size_t i = 0; i < profile->record_index.nr; i++) {
-		const struct sample_record *record = &profile->records[i];
-		struct swlbr_error *error;
+	struct swlbr_sample_profile *lines = NULL;
+	uint32_t *of_lines = calloc(profile->record_index.nr + 1, sizeof(*of_lines));
+	struct swlbr_error *error = swlbr_sample_profile_create(&lines);
 
-		error = sample_record(copy, nodes[record->node],
-				      (struct sample_place){ .line = record->place.line }, &map[i]);
-		if (error)
-			return error;
-		if (copy->records[map[i]].count < record->count)
-			copy->records[map[i]].count = record->count;
+	if (!error && !of_lines)
+		error = swlbr_error_no_memory();
+	if (!error)
+		error = find_lines(profile, lines, map);
+	for (size_t i = 0; !error && i < lines->record_index.nr; i++) {
+		const struct sample_record *line = &lines->records[i];
+
+		error = sample_record(copy, nodes[line->node], line->place, &of_lines[i]);
+		if (!error && copy->records[of_lines[i]].count < line->count)
+			copy->records[of_lines[i]].count = line->count;
 	}
-	return NULL;
+	for (size_t i = 0; !error && i < profile->record_index.nr; i++)
+		map[i] = of_lines[map[i]];
+	swlbr_sample_profile_destroy(lines);
+	free(of_lines);
+	return error;
 }
 
 /* A function without counts did not run: gcc takes one that is not there for unknown. */

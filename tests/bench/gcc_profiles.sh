@@ -73,6 +73,16 @@ for name in "${names[@]}"; do
 	plain=$(figures "$name" gcc-plain) && auto=$(figures "$name" gcc-auto) &&
 		own=$(figures "$name" gcc-own) || exit 1
 	printf '%-8s %-22s %-22s %-22s\n' "$name" "$plain" "$auto" "$own"
+	echo "$plain $auto $own" >>"$scratch/all"
 done
 echo "(millions of instructions, millions of taken branches, kilobytes of .text)"
+# The mean cut of each, to plain; gcc's own is what could be had.
+awk '
+	{ for (i = 1; i <= 3; i++) { auto[i] += 1 - $(3 + i) / $i; own[i] += 1 - $(6 + i) / $i } }
+	END {
+		split("instructions taken_branches .text", what)
+		for (i = 1; i <= 3; i++)
+			printf "mean cut of %s: -fauto-profile %.1f %%, -fprofile-use %.1f %%: %.0f %% of it\n",
+			       what[i], 100 * auto[i] / NR, 100 * own[i] / NR, 100 * auto[i] / own[i]
+	}' "$scratch/all" | tr _ ' '
 echo "ok gcc_profiles"

@@ -30,9 +30,9 @@ for side in sw hw sum; do
 		llvm-profdata-19 merge --sample -o $side.extbinary $side.prof 2>err && ok "$side: clang and llvm-profdata take it" ||
 		fail "$side: $(cat err)"
 done
-is "the shipped build is preferred" "$(cmp default.prof hw.prof 2>&1)" ""
-is "which is another profile than the counters' build" \
-	"$(cmp -s default.prof sw.prof || echo other)" other
+is "counters are preferred" "$(cmp default.prof sw.prof 2>&1)" ""
+is "which is another profile than that of the shipped build" \
+	"$(cmp -s default.prof hw.prof || echo other)" other
 for side in counters stacks; do
 	"$asan" convert -q -i $side.data -f llvm-sample -o $side.prof || fail "convert $side"
 done

@@ -38,12 +38,14 @@ struct swlbr_dwarf_function {
  * @caller: what it is inlined into; NULL for the function whose code this is
  * @name, @decl_line: as in struct swlbr_dwarf_function
  * @call_line, @call_discriminator: where in @caller the call was
+ * @by_gcc: gcc compiled it, whose discriminators are plain numbers, where clang's hold several
  */
 struct swlbr_dwarf_scope {
 	const struct swlbr_dwarf_scope *caller;
 	const char *name;
 	uint32_t decl_line;
 	uint32_t call_line, call_discriminator;
+	bool by_gcc;
 };
 
 /**

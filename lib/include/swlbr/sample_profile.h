@@ -26,6 +26,11 @@
 struct swlbr_sample_profile;
 
 struct swlbr_error *swlbr_sample_profile_create(struct swlbr_sample_profile **ret);
+/**
+ * What edges are added from now on are for swlbr_sample_profile_write_gcc(): of code that gcc compiled
+ * discriminators stay as they are. Else they are taken for clang's, as llvm-profgen does.
+ */
+void swlbr_sample_profile_for_gcc(struct swlbr_sample_profile *profile);
 /** NULL is fine. */
 void swlbr_sample_profile_destroy(struct swlbr_sample_profile *profile);
 
@@ -77,7 +82,8 @@ struct swlbr_sample_combination {
  * of branch stacks. With @rescale, counts of @hw are scaled by what the lines that both saw add up
  * to. Then a place is one function, line offset, discriminator and inline context.
  *
- * The place that the preferred side saw is its; where it has none, or 0, that of the other stands.
+ * The place that the preferred side saw is its; where it has none, or 0, that of the other stands,
+ * unless counters are preferred and saw another place of the line: then they know.
  * Compilers inline differently in two builds. A function or inlined call in a context that the
  * preferred side does not have is taken only if that side does not have the function anywhere: else
  * the same executions would count in two places.

@@ -37,9 +37,9 @@ profile_emulated()
 
 text_size() { size -A "$1" | awk '$1 == ".text" { print $2 }'; }
 
-# builds_of NAME: makes the builds of one program, of the profiles that are there, and prints a line for
-# each of them: BUILD instructions taken-branches .text-bytes, separated by tabs
-builds_of()
+# measure_builds NAME: makes builds of one program, listed on standard input as VARIANT LABEL FLAGS,
+# and prints a line for each of them: LABEL instructions taken-branches .text-bytes; separated by tabs
+measure_builds()
 {
 	local name=$1 variant label flags
 
@@ -48,7 +48,15 @@ builds_of()
 		totals measure "$name" "used/$variant/$name" >total || return 1
 		awk -v label="$label" -v text="$(text_size "used/$variant/$name")" \
 			'{ printf "%s\t%d\t%d\t%d\n", label, $1, $3, text }' total
-	done <<-BUILDS
+	done
+}
+
+# builds_of NAME: those of the profiles of each kind, which are there
+builds_of()
+{
+	local name=$1
+
+	measure_builds "$name" <<-BUILDS
 	plain	plain -O2
 	sample	sample profile of counters	-fprofile-sample-use=$PWD/$name.prof
 	profi	the same, with profi	-fprofile-sample-use=$PWD/$name.prof -mllvm -sample-profile-use-profi
@@ -67,4 +75,30 @@ print_builds()
 		}
 		{ printf "%-32s %9.1f M %7.3f %9.2f M %7.3f %6.0f KB %7.3f\n", $1, $2 / 1e6, $2 / plain[2],
 		  $3 / 1e6, $3 / plain[3], $4 / 1e3, $4 / plain[4] }'
+}
+
+# means NAMES…: of the lines in each NAME.builds relative to its first, the geometric means as lines
+means()
+{
+	awk -F'\t' '
+		FNR == 1 { for (i = 2; i <= 4; i++) plain[i] = $i }
+		!($1 in nr) { order[++builds] = $1 }
+		{ nr[$1]++; for (i = 2; i <= 4; i++) sum[$1, i] += log($i / plain[i]) }
+		END {
+			for (b = 1; b <= builds; b++) {
+				what = order[b]
+				printf "%s", what
+				for (i = 2; i <= 4; i++) printf "\t%.9f", exp(sum[what, i] / nr[what])
+				print ""
+			}
+		}' "${@/%/.builds}"
+}
+
+# print_means: the lines of means as a table
+print_means()
+{
+	awk -F'\t' '
+		NR == 1 { printf "%-32s %14s %16s %8s\n", "geometric mean, to plain", "instructions",
+			  "taken branches", ".text" }
+		{ printf "%-32s %14.3f %16.3f %8.3f\n", $1, $2, $3, $4 }'
 }

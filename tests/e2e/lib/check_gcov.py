@@ -3,9 +3,12 @@
 """Compares gcc's auto-profile with the sample profile in text form that it was made beside.
 
     check_gcov.py FILE.gcov FILE.prof
+    check_gcov.py FILE.gcov
 
-Of each line of the text the largest count must be in the other, and nothing else; call targets and
-heads too. Prints how many lines agreed, or the first that does not.
+Of each line of the text the smallest count of its discriminators must be in the other, and nothing
+else; call targets and heads too. Of calls inlined on one line, which are one in the other, it is the
+largest. Prints how many lines agreed, or the first that does not. Without
+a text, prints what there is.
 """
 import re
 import struct
@@ -68,32 +71,40 @@ class Gcov:
 
 
 def read_text(path):
-    out, stack = {}, []
+    out, lines, stack = {}, {}, []
     for line in open(path):
         depth = len(line) - len(line.lstrip(" "))
         line = line.strip()
         if depth == 0:
             name, _, head = line.rsplit(":", 2)
-            stack = [(name.split(".")[0],)]
-            out[(stack[0][0], "head")] = int(head)
+            stack = [((name.split(".")[0],), name)]
+            out[stack[0][0] + ("head",)] = int(head)
             continue
         del stack[depth:]
         place, rest = line.split(": ", 1)
         offset = int(place.split(".")[0])
         if not re.match(r"\d", rest):
-            stack.append(stack[-1] + (offset, rest.rsplit(":", 1)[0].split(".")[0]))
+            name = rest.rsplit(":", 1)[0]
+            stack.append((stack[-1][0] + (offset, name.split(".")[0]), stack[-1][1] + f"@{place}:{name}"))
             continue
         words = rest.split(" ")
-        key = stack[-1] + (offset,)
-        out[key] = max(out.get(key, 0), int(words[0]))
+        key = stack[-1][0] + (offset,)
+        line = key, stack[-1][1]
+        lines[line] = min(lines.get(line, int(words[0])), int(words[0]))
         # A name that is no linkage name may have blanks and colons in it.
         for name, count in re.findall(r"(\S.*?):(\d+)(?= |$)", " ".join(words[1:])):
             target = key + ("call", name.split(".")[0])
             out[target] = out.get(target, 0) + int(count)
+    for (key, _), count in lines.items():
+        out[key] = max(out.get(key, 0), count)
     return out
 
 
 def main():
+    if len(sys.argv) == 2:
+        for key, count in Gcov(sys.argv[1]).read().items():
+            print(*key, count)
+        return
     ours, text = Gcov(sys.argv[1]).read(), read_text(sys.argv[2])
     for key in sorted(set(ours) | set(text), key=str):
         if ours.get(key) != text.get(key):
