@@ -24,6 +24,9 @@ static const char usage[] =
 	"        --compress        llvm-extbinary: compress the sections\n"
 	"        --md5             llvm-extbinary: hashes instead of names\n"
 	"        --symbol-list     llvm-extbinary, gcc-afdo: with the list of all functions\n"
+	"        --symbol-order <file>\n"
+	"                          propeller: the file for the linker (default: that of -o with .symbols\n"
+	"                          added)\n"
 	"        --normalize       llvm-sample, llvm-extbinary, gcc-afdo, arcs, json: scaled to a fixed\n"
 	"                          total, without build paths: equal workloads give equal files\n"
 	"        --pid <list>, --tid <list>, --comm <list>, --event <list>, --dso <list>\n"
@@ -114,6 +117,21 @@ static bool can_normalize(const char *format)
 	return false;
 }
 
+/* Propeller's second file; -1: it is fine, else the exit status. */
+static int check_symbol_order(const struct convert *convert)
+{
+	bool is_propeller = !strcmp(convert->format->name, "propeller");
+
+	if (convert->symbol_order && !is_propeller)
+		return cmd_usage_error("convert", "--symbol-order is for propeller");
+	if (is_propeller && !convert->symbol_order && !strcmp(convert->output, "-"))
+		return cmd_usage_error("convert",
+				       "propeller has two files: with -o -, give --symbol-order");
+	if (convert->symbol_order && !strcmp(convert->symbol_order, convert->output))
+		return cmd_usage_error("convert", "-o and --symbol-order are the same file");
+	return -1;
+}
+
 static bool parse_prefer(struct convert *convert, const char *text)
 {
 	static const struct {
@@ -192,6 +210,7 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 		COMPRESS,
 		MD5,
 		SYMBOL_LIST,
+		SYMBOL_ORDER,
 		NORMALIZE,
 		PREFER,
 		WEIGHT,
@@ -207,6 +226,7 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 		{ "compress", no_argument, NULL, COMPRESS },
 		{ "md5", no_argument, NULL, MD5 },
 		{ "symbol-list", no_argument, NULL, SYMBOL_LIST },
+		{ "symbol-order", required_argument, NULL, SYMBOL_ORDER },
 		{ "normalize", no_argument, NULL, NORMALIZE },
 		{ "prefer", required_argument, NULL, PREFER },
 		{ "weight", required_argument, NULL, WEIGHT },
@@ -263,6 +283,9 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 		case SYMBOL_LIST:
 			convert->sample_flags |= SWLBR_SAMPLE_SYMBOL_LIST;
 			break;
+		case SYMBOL_ORDER:
+			convert->symbol_order = optarg;
+			break;
 		case PREFER:
 			if (!parse_prefer(convert, optarg))
 				return cmd_usage_error("convert", "--prefer %s: sw, hw or sum",
@@ -313,6 +336,9 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 						  "gcc-afdo, arcs and json");
 	if (!convert->output)
 		return cmd_usage_error("convert", "no output file given (-o)");
+	status = check_symbol_order(convert);
+	if (status >= 0)
+		return status;
 	if (convert->json && !strcmp(convert->output, "-"))
 		return cmd_usage_error("convert", "both --json and -o - want standard output");
 	if (!convert->nr_inputs && !add_input(convert, "perf.data", strlen("perf.data")))

@@ -69,7 +69,8 @@ struct convert {
 	size_t nr_inputs;
 	const struct convert_format *format;
 	const char *output;
-	char **arguments; /* BINARY... */
+	const char *symbol_order; /* propeller's second file; NULL: beside the output */
+	char **arguments;	  /* BINARY... */
 	size_t nr_arguments;
 	bool verbose, quiet, json, normalize;
 	unsigned int sample_flags;	 /* enum swlbr_sample_flags */

@@ -66,6 +66,8 @@ static const struct convert_format formats[] = {
 	{ "bolt", NULL, convert_write_bolt, "profile of one binary for llvm-bolt (fdata)" },
 	{ "bolt-preagg", NULL, convert_write_bolt_preagg,
 	  "edge profile of one binary for perf2bolt -pa" },
+	{ "propeller", NULL, convert_write_propeller,
+	  "layout of one binary for clang -fbasic-block-sections=list= and ld.lld" },
 	{ "autofdo-text", NULL, convert_write_autofdo_text,
 	  "edge profile of one binary for create_gcov --profiler=text" },
 	{ "arcs", NULL, write_arcs, "edge profile as a table of text" },

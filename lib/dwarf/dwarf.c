@@ -130,6 +130,11 @@ bool swlbr_dwarf_function_at(const struct swlbr_dwarf *dwarf, uint64_t address, 
 	return true;
 }
 
+const char *swlbr_dwarf_source_of(const struct swlbr_dwarf *dwarf, size_t function)
+{
+	return dwarf->functions.places[function].unit->name;
+}
+
 /* The inlined calls and the lines of a function, read when first asked for. */
 static struct swlbr_error *details(struct swlbr_dwarf *dwarf, size_t function,
 				   const struct dw_inlines **inlines_ret,
