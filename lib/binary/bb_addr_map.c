@@ -238,11 +238,11 @@ static struct swlbr_error *read_section(const struct swlbr_elf *elf,
 					  "%s: %s is compressed, which is not supported", elf->path,
 					  section->name);
 	if (section->offset > elf->file_size || section->size > elf->file_size - section->offset)
-		return swlbr_error_create(
-			SWLBR_ERROR_FORMAT,
-			"%s: truncated: %s ends at byte %llu, the file has %llu", elf->path,
-			section->name, (unsigned long long)(section->offset + section->size),
-			(unsigned long long)elf->file_size);
+		return swlbr_error_create(SWLBR_ERROR_FORMAT,
+					  "%s: truncated: %s ends at byte %llu, the file has %llu",
+					  elf->path, section->name,
+					  (unsigned long long)(section->offset + section->size),
+					  (unsigned long long)elf->file_size);
 	data = malloc(section->size + 1);
 	if (!data)
 		return swlbr_error_no_memory();

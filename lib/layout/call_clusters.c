@@ -59,9 +59,9 @@ static void find_callers(struct node *nodes, const struct layout_call *calls, ui
 		if (calls[i].from == calls[i].to)
 			continue;
 		add_saturating(&callee->calls, calls[i].count);
-		if (callee->caller != NONE && (calls[i].count < callee->caller_count ||
-					       (calls[i].count == callee->caller_count &&
-						calls[i].from > callee->caller)))
+		if (callee->caller != NONE &&
+		    (calls[i].count < callee->caller_count ||
+		     (calls[i].count == callee->caller_count && calls[i].from > callee->caller)))
 			continue;
 		callee->caller = calls[i].from;
 		callee->caller_count = calls[i].count;

@@ -6,8 +6,8 @@
 #include "ext_tsp.h"
 
 /* The paper's (section 3.2 and 4). */
-#define NEAR_WEIGHT	 0.1
-#define FORWARD_DISTANCE 1024
+#define NEAR_WEIGHT	  0.1
+#define FORWARD_DISTANCE  1024
 #define BACKWARD_DISTANCE 640
 /* A chain longer than this is not broken up to put another into it. */
 #define MAX_SPLIT_BLOCKS 128
@@ -443,8 +443,8 @@ static void link_chains(const struct layout *layout, struct links *links)
 
 		links->parent[i] = i;
 		for (uint32_t j = 0; j < chain->nr; j++) {
-			links->follow[chain->blocks[j]] =
-				j + 1 < chain->nr ? chain->blocks[j + 1] : NONE;
+			links->follow[chain->blocks[j]] = j + 1 < chain->nr ? chain->blocks[j + 1]
+									    : NONE;
 			links->has_before[chain->blocks[j]] = j > 0;
 		}
 	}
@@ -585,8 +585,7 @@ static uint32_t add_pair(struct layout *layout, uint32_t low, uint32_t high)
 {
 	uint32_t index = layout->nr_pairs++;
 
-	layout->pairs[index] =
-		(struct pair){ .chain = { low, high }, .jumps = { NONE, NONE } };
+	layout->pairs[index] = (struct pair){ .chain = { low, high }, .jumps = { NONE, NONE } };
 	append(&layout->chains[low].pairs, layout->next_pair, 2 * index);
 	append(&layout->chains[high].pairs, layout->next_pair, 2 * index + 1);
 	return index;

@@ -6,13 +6,16 @@
 #include "propeller.h"
 #include "rows.h"
 
+/* Bytes: more than compilers align blocks to. */
+#define MAX_PADDING 256
+
 /* A block in the order of addresses. */
 struct placed {
 	uint32_t block;
-	uint32_t run; /* blocks of one run touch, each can go on to the next, and are of one function */
-	__int128 change; /* of how many ranges go on to the next block, from block to block */
+	uint32_t run; /* in one run each block can go on to the next, and all are of one function */
+	__int128 change;  /* of how many ranges go on to the next block, from block to block */
 	uint64_t returns; /* to the start of the block, from what the block before has called */
-	bool touched; /* something of it ran, however it was come to */
+	bool touched;	  /* something of it ran, however it was come to */
 };
 
 struct counting {
@@ -38,10 +41,13 @@ static int by_start(const void *left, const void *right)
 	return (a->block > b->block) - (a->block < b->block);
 }
 
+/* Between two blocks there may be padding, which is executed where the first goes on. */
 static bool goes_on(const struct bb_block *block, const struct bb_block *next)
 {
+	uint64_t end = block->start + block->size;
+
 	return block->function == next->function && (block->flags & BB_CAN_FALL_THROUGH) &&
-	       block->start + block->size == next->start;
+	       next == block + 1 && next->start >= end && next->start - end <= MAX_PADDING;
 }
 
 static struct swlbr_error *place_blocks(struct counting *counting)
@@ -105,7 +111,7 @@ static bool find(const struct counting *counting, uint64_t address, size_t *ret)
 static size_t first_at(const struct counting *counting, size_t place)
 {
 	while (place && counting->places[place - 1].run == counting->places[place].run &&
-	       !block_of(counting, place - 1)->size)
+	       block_of(counting, place - 1)->start == block_of(counting, place)->start)
 		place--;
 	return place;
 }

@@ -21,7 +21,8 @@ struct block_counts {
 	size_t nr_jumps;
 	struct layout_call *calls; /* of functions of the map, by from, to; each once */
 	size_t nr_calls;
-	uint64_t counted, left_out; /* executions of ranges that are, and are not, within a function */
+	uint64_t counted,
+		left_out; /* executions of ranges that are, and are not, within a function */
 };
 
 /**

@@ -48,8 +48,8 @@ struct propeller {
 	size_t nr_names;
 	struct ran *ran; /* by number in the map */
 	size_t nr_ran;
-	uint32_t *number; /* of blocks of the map: in their function's layout, or NONE */
-	uint32_t *order;  /* of all functions, one after the other: blocks of the map */
+	uint32_t *number;     /* of blocks of the map: in their function's layout, or NONE */
+	uint32_t *order;      /* of all functions, one after the other: blocks of the map */
 	struct ran **written; /* those of @ran that are not left out */
 	uint32_t *functions;  /* the order of these */
 	struct swlbr_propeller_stats *stats;
@@ -188,8 +188,8 @@ static const char *source_at(const struct swlbr_dwarf *dwarf, uint64_t address)
 }
 
 /* The source file tells functions of one name apart, unless there are two of them in it. */
-static struct swlbr_error *take_source(struct propeller *propeller,
-				       const struct swlbr_dwarf *dwarf, struct ran *ran)
+static struct swlbr_error *take_source(struct propeller *propeller, const struct swlbr_dwarf *dwarf,
+				       struct ran *ran)
 {
 	const struct name *name = &propeller->names[ran->first_name];
 	const struct name *end = propeller->by_name + propeller->nr_names, *same;
