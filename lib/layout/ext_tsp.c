@@ -13,7 +13,7 @@
 #define MAX_SPLIT_BLOCKS 128
 
 /* Jumps looked at for each block and jump of a function, before the rest is laid out simply. */
-#define STEPS_EACH 5000
+#define STEPS_EACH 2000
 
 /* Gains below are rounding. */
 #define MIN_GAIN 1e-6
