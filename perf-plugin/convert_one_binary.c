@@ -163,7 +163,7 @@ static void print_propeller(const struct swlbr_propeller_stats *stats)
 	if (stats->ambiguous)
 		fprintf(stderr,
 			"[   left out: %" PRIu64
-			" functions whose names others have too; with debug information (-gmlt), source files tell them apart ]\n",
+			" functions whose names others have too; with debug information (-g), source files tell them apart ]\n",
 			stats->ambiguous);
 	if (stats->unnamed)
 		fprintf(stderr, "[   left out: %" PRIu64 " functions without a usable symbol ]\n",

@@ -312,7 +312,7 @@ struct swlbr_error *bb_addr_map_read(const struct swlbr_elf *elf, struct bb_addr
 	else if (!error && !found)
 		error = swlbr_error_create(
 			SWLBR_ERROR_NOT_FOUND,
-			"%s: no basic block address map (.llvm_bb_addr_map) in it; build with clang's -fbasic-block-address-map, or -fbasic-block-sections=labels before clang 19",
+			"%s: no basic block address map (.llvm_bb_addr_map) in it; build with clang's -fbasic-block-address-map, or -fbasic-block-sections=labels before clang 19, and do not strip it",
 			elf->path);
 	if (error) {
 		bb_addr_map_free(map);
