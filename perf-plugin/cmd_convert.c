@@ -24,6 +24,7 @@ static const char usage[] =
 	"        --compress        llvm-extbinary: compress the sections\n"
 	"        --md5             llvm-extbinary: hashes instead of names\n"
 	"        --symbol-list     llvm-extbinary, gcc-afdo: with the list of all functions\n"
+	"        --gcov-version <n>  gcc-afdo: 2 (gcc 12 and 13, default) or 3 (gcc 16)\n"
 	"        --symbol-order <file>\n"
 	"                          propeller: the file for the linker (default: that of -o with .symbols\n"
 	"                          added)\n"
@@ -211,6 +212,7 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 		MD5,
 		SYMBOL_LIST,
 		SYMBOL_ORDER,
+		GCOV_VERSION,
 		NORMALIZE,
 		PREFER,
 		WEIGHT,
@@ -227,6 +229,7 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 		{ "md5", no_argument, NULL, MD5 },
 		{ "symbol-list", no_argument, NULL, SYMBOL_LIST },
 		{ "symbol-order", required_argument, NULL, SYMBOL_ORDER },
+		{ "gcov-version", required_argument, NULL, GCOV_VERSION },
 		{ "normalize", no_argument, NULL, NORMALIZE },
 		{ "prefer", required_argument, NULL, PREFER },
 		{ "weight", required_argument, NULL, WEIGHT },
@@ -283,6 +286,12 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 		case SYMBOL_LIST:
 			convert->sample_flags |= SWLBR_SAMPLE_SYMBOL_LIST;
 			break;
+		case GCOV_VERSION:
+			if (strcmp(optarg, "2") && strcmp(optarg, "3"))
+				return cmd_usage_error("convert", "--gcov-version %s: 2 or 3",
+						       optarg);
+			convert->gcov_version = (unsigned int)(*optarg - '0');
+			break;
 		case SYMBOL_ORDER:
 			convert->symbol_order = optarg;
 			break;
@@ -331,6 +340,8 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 		return cmd_usage_error("convert",
 				       "--compress and --md5 are for llvm-extbinary, --symbol-list "
 				       "for it and for gcc-afdo");
+	if (convert->gcov_version && strcmp(convert->format->name, "gcc-afdo"))
+		return cmd_usage_error("convert", "--gcov-version is for gcc-afdo");
 	if (convert->normalize && !can_normalize(convert->format->name))
 		return cmd_usage_error("convert", "--normalize is for llvm-sample, llvm-extbinary, "
 						  "gcc-afdo, arcs and json");

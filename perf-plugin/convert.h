@@ -74,6 +74,7 @@ struct convert {
 	size_t nr_arguments;
 	bool verbose, quiet, json, normalize;
 	unsigned int sample_flags;	 /* enum swlbr_sample_flags */
+	unsigned int gcov_version;	 /* of gcc-afdo; 0: the default */
 	struct swlbr_elf_finder *finder; /* has the arguments */
 	struct swlbr_stacks *stacks;	 /* of formats from an edge profile */
 	struct swlbr_stacks_filter filter;

@@ -60,7 +60,7 @@ static const struct convert_format formats[] = {
 	{ "llvm-extbinary", NULL, convert_write_llvm_extbinary,
 	  "the same in LLVM's extensible binary form" },
 	{ "gcc-afdo", NULL, convert_write_gcc_afdo,
-	  "auto-profile for gcc -fauto-profile (.gcov, gcc 12 and 13)" },
+	  "auto-profile for gcc -fauto-profile (.gcov, gcc 12 and 13; 16)" },
 	{ "llvm-unsymbolized", NULL, convert_write_llvm_unsymbolized,
 	  "edge profile of one binary for llvm-profgen --unsymbolized-profile" },
 	{ "bolt", NULL, convert_write_bolt, "profile of one binary for llvm-bolt (fdata)" },

@@ -264,6 +264,15 @@ static void print_combination(const struct samples *samples)
 typedef struct swlbr_error *write_fn(const struct convert *convert,
 				     const struct swlbr_sample_profile *profile, const char *path);
 
+static struct swlbr_error *write_gcc(const struct convert *convert,
+				     const struct swlbr_sample_profile *profile, const char *path)
+{
+	unsigned int version = convert->gcov_version ? convert->gcov_version
+						     : SWLBR_GCC_MIN_VERSION;
+
+	return swlbr_sample_profile_write_gcc(profile, version, convert->sample_flags, path);
+}
+
 static struct swlbr_error *write_samples(struct convert *convert, struct swlbr_edge_profile *edges,
 					 const char *path, write_fn *write)
 {
@@ -277,8 +286,11 @@ static struct swlbr_error *write_samples(struct convert *convert, struct swlbr_e
 	if (!samples.sources)
 		return swlbr_error_no_memory();
 	error = swlbr_sample_profile_create(&samples.profile);
-	for (int side = 0; !error && side < SIDES; side++)
+	for (int side = 0; !error && side < SIDES; side++) {
 		error = swlbr_sample_profile_create(&samples.sides[side]);
+		if (!error && write == write_gcc)
+			swlbr_sample_profile_keep_discriminators(samples.sides[side]);
+	}
 	if (!error)
 		error = convert_edge_weights(edges, &weights, &samples.total);
 	for (size_t i = 0; !error && i < samples.nr_sources; i++)
@@ -318,12 +330,6 @@ static struct swlbr_error *write_extbinary(const struct convert *convert,
 					   const char *path)
 {
 	return swlbr_sample_profile_write_extbinary(profile, convert->sample_flags, path);
-}
-
-static struct swlbr_error *write_gcc(const struct convert *convert,
-				     const struct swlbr_sample_profile *profile, const char *path)
-{
-	return swlbr_sample_profile_write_gcc(profile, convert->sample_flags, path);
 }
 
 struct swlbr_error *convert_write_llvm_sample(struct convert *convert,

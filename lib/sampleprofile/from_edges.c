@@ -130,15 +130,20 @@ static struct swlbr_error *add_cold_code(struct build *build, size_t nr_ranges)
 	return error;
 }
 
+/* clang's discriminators have parts; those of its late passes, and gcc's, are just numbers. */
+static bool has_parts(const struct swlbr_sample_profile *profile)
+{
+	return !profile->fs_discriminators && !profile->whole_discriminators;
+}
+
 /* A line as the profile has it. */
 static struct sample_place place_of(const struct build *build, uint32_t line, uint32_t decl_line,
 				    uint32_t discriminator)
 {
 	return (struct sample_place){
 		.line = (line - decl_line) & 0xffff,
-		.discriminator = build->profile->fs_discriminators
-					 ? discriminator
-					 : discriminator_base(discriminator),
+		.discriminator = has_parts(build->profile) ? discriminator_base(discriminator)
+							   : discriminator,
 	};
 }
 
@@ -229,7 +234,7 @@ static struct swlbr_error *add_piece(void *context, const struct swlbr_dwarf_pie
 	error = piece_record(build, piece, multiply_saturating(count, size), &record, &found);
 	if (error || !found)
 		return error;
-	if (!build->profile->fs_discriminators && count)
+	if (has_parts(build->profile) && count)
 		count = multiply_saturating(count, discriminator_duplication(piece->discriminator));
 	if (build->profile->records[record].count < count)
 		build->profile->records[record].count = count;
@@ -395,8 +400,10 @@ struct swlbr_error *swlbr_sample_profile_add_edges(struct swlbr_sample_profile *
 
 	/* One of its own, since the largest count at a place is that of one binary. */
 	error = swlbr_sample_profile_create(&build.profile);
-	if (!error)
+	if (!error) {
+		build.profile->whole_discriminators = profile->whole_discriminators;
 		error = start(&build);
+	}
 	if (!error)
 		error = add_edges(&build, all, nr, binary);
 	if (!error)

@@ -347,3 +347,8 @@ size_t swlbr_sample_profile_functions(const struct swlbr_sample_profile *profile
 	}
 	return nr;
 }
+
+void swlbr_sample_profile_keep_discriminators(struct swlbr_sample_profile *profile)
+{
+	profile->whole_discriminators = true;
+}

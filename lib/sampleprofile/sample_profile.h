@@ -7,6 +7,7 @@
 
 #include "base/saturate.h"
 #include "index.h"
+#include "profile/summary.h"
 
 #define SAMPLE_TOP UINT32_MAX /* the parent of functions */
 
@@ -43,7 +44,8 @@ struct swlbr_sample_profile {
 	struct index name_index, node_index, record_index, target_index;
 	size_t max_names, max_nodes, max_records, max_targets;
 	bool fs_discriminators;
-	uint32_t *symbols; /* names of all functions, for those who want the list */
+	bool whole_discriminators; /* not made of parts, as clang's are */
+	uint32_t *symbols;	   /* names of all functions, for those who want the list */
 	size_t nr_symbols;
 };
 
@@ -84,5 +86,10 @@ struct sample_order {
 struct swlbr_error *sample_order(const struct swlbr_sample_profile *profile,
 				 struct sample_order *ret);
 void sample_order_free(struct sample_order *order);
+
+/** What a summary is of: all counts, and the largest head. @summary is empty, and to be deinited. */
+struct swlbr_error *sample_summary(const struct swlbr_sample_profile *profile,
+				   const struct sample_order *order,
+				   struct profile_summary *summary);
 
 #endif
