@@ -38,6 +38,7 @@ struct name {
 	const char *name;
 	uint64_t address;
 	bool ambiguous; /* there is one of that name elsewhere */
+	bool taken;	/* a function of the map has it */
 };
 
 struct propeller {
@@ -99,7 +100,8 @@ static struct swlbr_error *read_names(struct propeller *propeller, struct swlbr_
 		error = swlbr_error_no_memory();
 	for (size_t i = 0; !error && i < nr; i++)
 		if (symbols[i].type == STT_FUNC && can_be_written(symbols[i].name))
-			names[kept++] = (struct name){ symbols[i].name, symbols[i].vaddr, false };
+			names[kept++] = (struct name){ .name = symbols[i].name,
+						       .address = symbols[i].vaddr };
 	free(symbols);
 	if (!error && !kept)
 		error = swlbr_error_create(
@@ -145,10 +147,13 @@ static void take_names(struct propeller *propeller, struct ran *ran)
 	}
 	ran->first_name = low;
 	ran->nr_names = kept > low ? kept - low : end > low;
-	if (!ran->nr_names) {
+	/* A second function at one address would have the names of the first. */
+	if (!ran->nr_names || names[low].taken) {
 		ran->left_out = true;
 		propeller->stats->unnamed++;
+		return;
 	}
+	names[low].taken = true;
 }
 
 static struct swlbr_error *find_ran(struct propeller *propeller)

@@ -161,6 +161,21 @@ before=$(taken arcs base) after=$(taken arcs2 sampled)
 	ok "of stacks: taken branches $before, laid out $after" ||
 	fail "of stacks: taken branches $before, laid out $after"
 
+# Of the counters of an instrumented build, for the same instrumented build.
+# shellcheck disable=SC2046
+build 19 bzip2 counted $("$swlbr" cflags --cc clang-19) -fbasic-block-address-map &&
+	LLVM_PROFILE_FILE=/dev/null run bzip2 ./counted "$swlbr" record -q -o counted.data -- >output &&
+	"$asan" convert -q -i counted.data -f propeller -o bzip2.clusters ./counted || fail "counters: convert"
+# shellcheck disable=SC2046
+relink 19 bzip2 recounted $("$swlbr" cflags --cc clang-19) || fail "counters: $(tail -1 recounted.said)"
+export LLVM_PROFILE_FILE=/dev/null
+count bzip2 ./counted arcs >expected && count bzip2 ./recounted arcs2 >output
+is "of counters: its output is the same" "$(cmp expected output 2>&1)" ""
+before=$(taken arcs counted) after=$(taken arcs2 recounted)
+[ "$after" -gt 1000 ] && [ $((after * 100)) -lt $((before * 92)) ] &&
+	ok "of counters: taken branches $before, laid out $after" ||
+	fail "of counters: taken branches $before, laid out $after"
+
 # Two static functions of one name, called by the one file ./other.c and the other one.c
 cat >one.c <<'SOURCE'
 #include <stdio.h>

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "layout/call_clusters.h"
@@ -219,7 +220,7 @@ static void test_near_best(void)
 		worst = got < worst ? got : worst;
 	}
 	check(sound == 400, "each block once, the entry first");
-	check(share > 0.97 && worst > 0.7,
+	check(share > 0.994 && best >= 340,
 	      "random graphs: %.4f of the best score on average, at worst %.4f, %u of 400 the best",
 	      share, worst, best);
 }
@@ -309,6 +310,7 @@ static void test_call_clusters(void)
 
 int main(void)
 {
+	alarm(600); /* work without bounds does not end */
 	test_counts();
 	test_empty_block();
 	test_score();
