@@ -51,7 +51,7 @@ struct swlbr_propeller_stats {
 
 /**
  * Propeller's two files: the blocks of each function that ran and their order at @clusters, for
- * clang -fbasic-block-sections=list= (version 1, of clang 18 and later:
+ * clang -fbasic-block-sections=list= (version 1, tried with clang 19 and 22:
  * llvm/lib/CodeGen/BasicBlockSectionsProfileReader.cpp); and the order of the functions at @symbols,
  * for ld.lld --symbol-ordering-file. Names that several functions have are told apart by their source
  * files, from the debug information. SWLBR_ERROR_NOT_FOUND if @elf has no map of its blocks, is
