@@ -25,6 +25,10 @@ static const char usage[] =
 	"        --compress        llvm-extbinary: compress the sections\n"
 	"        --md5             llvm-extbinary: hashes instead of names\n"
 	"        --symbol-list     llvm-extbinary, gcc-afdo: with the list of all functions\n"
+	"        --gcov-version <n>  gcc-afdo: 2 (gcc 12 and 13, default) or 3 (gcc 16)\n"
+	"        --symbol-order <file>\n"
+	"                          propeller: the file for the linker (default: that of -o with .symbols\n"
+	"                          added)\n"
 	"        --normalize       llvm-sample, llvm-extbinary, gcc-afdo, arcs, json: scaled to a fixed\n"
 	"                          total, without build paths: equal workloads give equal files\n"
 	"        --pid <list>, --tid <list>, --comm <list>, --event <list>, --dso <list>\n"
@@ -118,6 +122,21 @@ static bool can_normalize(const char *format)
 	return false;
 }
 
+/* Propeller's second file; -1: it is fine, else the exit status. */
+static int check_symbol_order(const struct convert *convert)
+{
+	bool is_propeller = !strcmp(convert->format->name, "propeller");
+
+	if (convert->symbol_order && !is_propeller)
+		return cmd_usage_error("convert", "--symbol-order is for propeller");
+	if (is_propeller && !convert->symbol_order && !strcmp(convert->output, "-"))
+		return cmd_usage_error("convert",
+				       "propeller has two files: with -o -, give --symbol-order");
+	if (convert->symbol_order && !strcmp(convert->symbol_order, convert->output))
+		return cmd_usage_error("convert", "-o and --symbol-order are the same file");
+	return -1;
+}
+
 static bool parse_prefer(struct convert *convert, const char *text)
 {
 	static const struct {
@@ -196,6 +215,8 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 		COMPRESS,
 		MD5,
 		SYMBOL_LIST,
+		SYMBOL_ORDER,
+		GCOV_VERSION,
 		NORMALIZE,
 		PREFER,
 		WEIGHT,
@@ -211,6 +232,8 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 		{ "compress", no_argument, NULL, COMPRESS },
 		{ "md5", no_argument, NULL, MD5 },
 		{ "symbol-list", no_argument, NULL, SYMBOL_LIST },
+		{ "symbol-order", required_argument, NULL, SYMBOL_ORDER },
+		{ "gcov-version", required_argument, NULL, GCOV_VERSION },
 		{ "normalize", no_argument, NULL, NORMALIZE },
 		{ "prefer", required_argument, NULL, PREFER },
 		{ "weight", required_argument, NULL, WEIGHT },
@@ -267,6 +290,15 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 		case SYMBOL_LIST:
 			convert->sample_flags |= SWLBR_SAMPLE_SYMBOL_LIST;
 			break;
+		case GCOV_VERSION:
+			if (strcmp(optarg, "2") && strcmp(optarg, "3"))
+				return cmd_usage_error("convert", "--gcov-version %s: 2 or 3",
+						       optarg);
+			convert->gcov_version = (unsigned int)(*optarg - '0');
+			break;
+		case SYMBOL_ORDER:
+			convert->symbol_order = optarg;
+			break;
 		case PREFER:
 			if (!parse_prefer(convert, optarg))
 				return cmd_usage_error("convert", "--prefer %s: sw, hw or sum",
@@ -312,11 +344,16 @@ static int parse_options(struct convert *convert, int argc, char **argv)
 		return cmd_usage_error("convert",
 				       "--compress and --md5 are for llvm-extbinary, --symbol-list "
 				       "for it and for gcc-afdo");
+	if (convert->gcov_version && strcmp(convert->format->name, "gcc-afdo"))
+		return cmd_usage_error("convert", "--gcov-version is for gcc-afdo");
 	if (convert->normalize && !can_normalize(convert->format->name))
 		return cmd_usage_error("convert", "--normalize is for llvm-sample, llvm-extbinary, "
 						  "gcc-afdo, arcs and json");
 	if (!convert->output)
 		return cmd_usage_error("convert", "no output file given (-o)");
+	status = check_symbol_order(convert);
+	if (status >= 0)
+		return status;
 	if (convert->json && !strcmp(convert->output, "-"))
 		return cmd_usage_error("convert", "both --json and -o - want standard output");
 	if (!convert->nr_inputs && !add_input(convert, "perf.data", strlen("perf.data")))

@@ -68,10 +68,12 @@ struct convert {
 	size_t nr_inputs;
 	const struct convert_format *format;
 	const char *output;
-	char **arguments; /* BINARY... */
+	const char *symbol_order; /* propeller's second file; NULL: beside the output */
+	char **arguments;	  /* BINARY... */
 	size_t nr_arguments;
 	bool verbose, quiet, json, normalize;
 	unsigned int sample_flags;	 /* enum swlbr_sample_flags */
+	unsigned int gcov_version;	 /* of gcc-afdo; 0: the default */
 	struct swlbr_elf_finder *finder; /* has the arguments */
 	struct swlbr_stacks *stacks;	 /* of formats from an edge profile */
 	struct swlbr_stacks_filter filter;

@@ -73,6 +73,19 @@ static struct swlbr_error *choose(const struct convert *convert, struct swlbr_ed
 typedef struct swlbr_error *write_fn(struct swlbr_edge_profile *edges, uint32_t binary,
 				     struct swlbr_elf *elf, const char *path);
 
+/* The caller closes @elf_ret. */
+static struct swlbr_error *choose_and_open(const struct convert *convert,
+					   struct swlbr_edge_profile *edges, uint32_t *binary_ret,
+					   struct swlbr_elf **elf_ret, double *share_ret)
+{
+	struct swlbr_error *error = choose(convert, edges, binary_ret, share_ret);
+
+	if (error)
+		return error;
+	return convert_open_edge_binary(convert, swlbr_edge_profile_get_binary(edges, *binary_ret),
+					elf_ret);
+}
+
 static struct swlbr_error *write_one(struct convert *convert, struct swlbr_edge_profile *edges,
 				     const char *path, write_fn *write)
 {
@@ -81,10 +94,7 @@ static struct swlbr_error *write_one(struct convert *convert, struct swlbr_edge_
 	uint32_t binary = 0;
 	double share;
 
-	error = choose(convert, edges, &binary, &share);
-	if (!error)
-		error = convert_open_edge_binary(
-			convert, swlbr_edge_profile_get_binary(edges, binary), &elf);
+	error = choose_and_open(convert, edges, &binary, &elf, &share);
 	if (!error)
 		error = write(edges, binary, elf, path);
 	if (!error && !convert->quiet)
@@ -117,4 +127,59 @@ struct swlbr_error *convert_write_autofdo_text(struct convert *convert,
 					       struct swlbr_edge_profile *edges, const char *path)
 {
 	return write_one(convert, edges, path, swlbr_autofdo_text_write);
+}
+
+static void print_propeller(const struct swlbr_propeller_stats *stats)
+{
+	uint64_t whole = stats->counted;
+
+	add_saturating(&whole, stats->left_out);
+	fprintf(stderr,
+		"[ %" PRIu64 " functions, of whose %" PRIu64 " basic blocks %" PRIu64
+		" ran; %.2f %% of what ran is in basic blocks that are known ]\n",
+		stats->functions, stats->blocks, stats->blocks_ran,
+		whole ? 100.0 * (double)stats->counted / (double)whole : 0);
+	if (stats->ambiguous)
+		fprintf(stderr,
+			"[   left out: %" PRIu64
+			" functions whose names others have too; with debug information (-g), source files tell them apart ]\n",
+			stats->ambiguous);
+	if (stats->unnamed)
+		fprintf(stderr, "[   left out: %" PRIu64 " functions without a usable symbol ]\n",
+			stats->unnamed);
+	if (stats->copied)
+		fprintf(stderr,
+			"[   left out: %" PRIu64
+			" functions of which the compiler has copied basic blocks ]\n",
+			stats->copied);
+}
+
+struct swlbr_error *convert_write_propeller(struct convert *convert,
+					    struct swlbr_edge_profile *edges, const char *path)
+{
+	struct swlbr_propeller_stats stats;
+	struct swlbr_elf *elf = NULL;
+	struct swlbr_error *error;
+	char *symbols = NULL;
+	uint32_t binary = 0;
+	double share;
+
+	if (convert->symbol_order)
+		symbols = strdup(convert->symbol_order);
+	else if (asprintf(&symbols, "%s.symbols", path) < 0)
+		symbols = NULL;
+	if (!symbols)
+		return swlbr_error_no_memory();
+	error = choose_and_open(convert, edges, &binary, &elf, &share);
+	if (!error)
+		error = swlbr_propeller_write(edges, binary, elf, path, symbols, &stats);
+	if (!error && !convert->quiet) {
+		fprintf(stderr,
+			"[ perf swlbr convert: wrote %s and %s: of %s, where %.1f %% ran ]\n", path,
+			symbols, swlbr_elf_path(elf), share);
+		print_propeller(&stats);
+	}
+	free(symbols);
+	swlbr_elf_close(elf);
+	return error;
 }

@@ -270,7 +270,10 @@ typedef struct swlbr_error *write_fn(const struct convert *convert,
 static struct swlbr_error *write_gcc(const struct convert *convert,
 				     const struct swlbr_sample_profile *profile, const char *path)
 {
-	return swlbr_sample_profile_write_gcc(profile, convert->sample_flags, path);
+	unsigned int version = convert->gcov_version ? convert->gcov_version
+						     : SWLBR_GCC_MIN_VERSION;
+
+	return swlbr_sample_profile_write_gcc(profile, version, convert->sample_flags, path);
 }
 
 static struct swlbr_error *create_sides(struct samples *samples)

@@ -21,6 +21,8 @@ struct swlbr_error *convert_write_bolt(struct convert *convert, struct swlbr_edg
 				       const char *path);
 struct swlbr_error *convert_write_bolt_preagg(struct convert *convert,
 					      struct swlbr_edge_profile *edges, const char *path);
+struct swlbr_error *convert_write_propeller(struct convert *convert,
+					    struct swlbr_edge_profile *edges, const char *path);
 struct swlbr_error *convert_write_autofdo_text(struct convert *convert,
 					       struct swlbr_edge_profile *edges, const char *path);
 

@@ -72,7 +72,7 @@ _perf_swlbr_words()
 			-- "$current")) ;;
 	convert:-*)
 		COMPREPLY=($(compgen -W "-i --input -f --format -o --output --list-formats --compress
-			--md5 --symbol-list --normalize --prefer --weight --pid --tid --comm --event
+			--md5 --symbol-list --symbol-order --gcov-version --normalize --prefer --weight --pid --tid --comm --event
 			--time --dso --from --json -q --quiet -v --verbose --help" -- "$current")) ;;
 	map:-*)
 		COMPREPLY=($(compgen -W "--stat --dump --function --no-cache -v --verbose --help" \

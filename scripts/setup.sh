@@ -24,7 +24,7 @@ packages_build="gcc libc6-dev make pkg-config libelf-dev libdw-dev libtraceevent
 	docbook-xml docbook-xsl"
 packages_demo="qemu-user clang-19 llvm-19 libclang-rt-19-dev linux-perf binutils dpkg-dev python3"
 packages_check="clang-14 llvm-14 clang-22 llvm-22 libclang-rt-14-dev libclang-rt-22-dev clang-format-14
-	g++ dwz lld-19 bolt-19 autofdo valgrind procps util-linux tcl zstd time
+	g++ dwz lld-19 lld-22 bolt-19 autofdo valgrind procps util-linux tcl zstd time
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm"
 
 packages_of()

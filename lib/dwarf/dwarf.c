@@ -119,6 +119,22 @@ size_t swlbr_dwarf_functions(const struct swlbr_dwarf *dwarf,
 	return dwarf->functions.nr;
 }
 
+bool swlbr_dwarf_function_at(const struct swlbr_dwarf *dwarf, uint64_t address, size_t *index_ret)
+{
+	const struct dw_functions *functions = &dwarf->functions;
+	size_t at = dw_areas_find(functions->areas, functions->nr_areas, address);
+
+	if (at == functions->nr_areas || functions->areas[at].low > address)
+		return false;
+	*index_ret = functions->areas[at].scope;
+	return true;
+}
+
+const char *swlbr_dwarf_source_of(const struct swlbr_dwarf *dwarf, size_t function)
+{
+	return dwarf->functions.places[function].unit->name;
+}
+
 /* The inlined calls and the lines of a function, read when first asked for. */
 static struct swlbr_error *details(struct swlbr_dwarf *dwarf, size_t function,
 				   const struct dw_inlines **inlines_ret,

@@ -110,7 +110,7 @@ struct dw_unit {
 	bool has_stmt_list, has_dwo_id;
 	bool by_gcc; /* compiled it */
 	uint64_t dwo_id;
-	const char *comp_dir, *dwo_name;
+	const char *name, *comp_dir, *dwo_name;
 	struct dw_unit *skeleton; /* of a unit in a .dwo: it has the addresses and the lines */
 	struct dw_unit *split;	  /* of a skeleton: the unit with the entries, or NULL */
 	struct dw_lines *lines;	  /* decoded when first needed */

@@ -110,6 +110,7 @@ static struct swlbr_error *read_unit_die(struct dw_unit *unit)
 	unit->ranges_base = base_of(&die, DW_RANGES_BASE, 0, 0);
 	unit->has_stmt_list = die.attributes[DW_STMT_LIST].form != 0;
 	unit->stmt_list = dw_value_unsigned(&die.attributes[DW_STMT_LIST]) + unit->parts.line;
+	unit->name = dw_value_string(unit, &die.attributes[DW_NAME]);
 	unit->comp_dir = dw_value_string(unit, &die.attributes[DW_COMP_DIR]);
 	producer = dw_value_string(unit, &die.attributes[DW_PRODUCER]);
 	unit->by_gcc = producer && !strncmp(producer, "GNU ", 4);

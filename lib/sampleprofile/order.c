@@ -151,3 +151,30 @@ void sample_order_free(struct sample_order *order)
 	free(order->targets);
 	free(order->target_start);
 }
+
+struct swlbr_error *sample_summary(const struct swlbr_sample_profile *profile,
+				   const struct sample_order *order,
+				   struct profile_summary *summary)
+{
+	size_t nr = profile->record_index.nr;
+	uint64_t *counts = calloc(nr + 1, sizeof(*counts));
+	struct swlbr_error *error;
+
+	if (!counts)
+		return swlbr_error_no_memory();
+	for (size_t i = 0; i < nr; i++)
+		counts[i] = profile->records[i].count;
+	error = profile_summary_add(summary, counts, nr);
+	free(counts);
+	if (error)
+		return error;
+	summary->nr_functions = order->nr_functions;
+	summary->max_function_count = 0;
+	for (size_t i = 0; i < order->nr_functions; i++) {
+		uint64_t head = profile->nodes[order->functions[i]].head;
+
+		if (head > summary->max_function_count)
+			summary->max_function_count = head;
+	}
+	return NULL;
+}

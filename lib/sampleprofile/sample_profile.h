@@ -7,6 +7,7 @@
 
 #include "base/saturate.h"
 #include "index.h"
+#include "profile/summary.h"
 
 #define SAMPLE_TOP UINT32_MAX /* the parent of functions */
 
@@ -85,5 +86,10 @@ struct sample_order {
 struct swlbr_error *sample_order(const struct swlbr_sample_profile *profile,
 				 struct sample_order *ret);
 void sample_order_free(struct sample_order *order);
+
+/** What a summary is of: all counts, and the largest head. @summary is empty, and to be deinited. */
+struct swlbr_error *sample_summary(const struct swlbr_sample_profile *profile,
+				   const struct sample_order *order,
+				   struct profile_summary *summary);
 
 #endif

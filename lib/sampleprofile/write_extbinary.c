@@ -130,29 +130,14 @@ static void put_names(struct writer *writer)
 
 static struct swlbr_error *put_summary(struct writer *writer)
 {
-	const struct swlbr_sample_profile *profile = writer->profile;
 	struct buffer *data = section_data(writer, SECTION_SUMMARY);
-	size_t nr = profile->record_index.nr;
-	uint64_t words[64], *counts = calloc(nr + 1, sizeof(*counts));
 	struct profile_summary summary = { 0 };
 	struct swlbr_error *error;
+	uint64_t words[64];
 
-	if (!counts)
-		return swlbr_error_no_memory();
-	for (size_t i = 0; i < nr; i++)
-		counts[i] = profile->records[i].count;
-	error = profile_summary_add(&summary, counts, nr);
-	free(counts);
+	error = sample_summary(writer->profile, &writer->order, &summary);
 	if (error)
 		return error;
-	summary.nr_functions = writer->order.nr_functions;
-	summary.max_function_count = 0;
-	for (size_t i = 0; i < writer->order.nr_functions; i++) {
-		uint64_t head = profile->nodes[writer->order.functions[i]].head;
-
-		if (head > summary.max_function_count)
-			summary.max_function_count = head;
-	}
 	_Static_assert(2 + SUMMARY_FIELDS + 3 * SUMMARY_CUTOFFS <= 64, "fits");
 	profile_summary_encode(&summary, words);
 	profile_summary_deinit(&summary);
@@ -164,7 +149,7 @@ static struct swlbr_error *put_summary(struct writer *writer)
 	buffer_uleb128(data, SUMMARY_CUTOFFS);
 	for (size_t i = 0; i < 3 * SUMMARY_CUTOFFS; i++)
 		buffer_uleb128(data, words[2 + SUMMARY_FIELDS + i]);
-	if (profile->fs_discriminators)
+	if (writer->profile->fs_discriminators)
 		set_flags(writer, SECTION_SUMMARY, FLAG_SUMMARY_FS);
 	return NULL;
 }

@@ -134,6 +134,34 @@ convert -i oneline.arcs -f gcc-afdo -o oneline.gcov ./oneline
 is "gcc-afdo: a loop's line has the count of its entry" \
 	"$(/usr/bin/python3 "$here/lib/check_gcov.py" oneline.gcov | grep '^many')" "$(printf 'many head 10\nmany 0 10')"
 
+# gcc 16's version, whose compiler is not at hand: read by a reader of its own.
+convert -i synthetic.arcs -f gcc-afdo --gcov-version 3 -o synthetic3.gcov ./ginlining
+if /usr/bin/python3 "$here/lib/check_gcov.py" synthetic3.gcov synthetic.gcov >out 2>&1 &&
+	grep -qE '^[1-9][0-9]{2,} agree$' out; then
+	ok "gcc-afdo, version 3: as version 2, with a summary: $(cat out)"
+else
+	fail "gcc-afdo, version 3: $(tail -1 out)"
+fi
+cat >places.c <<'SOURCE'
+static __attribute__((noinline)) int f(int n, int b) { int s = 0; for (int i = 0; i < n; i++) { if (i % 3 == b) s += i; else if (i % 5 == b) s ^= i * 7; else if (i % 7 == b) s -= i * 3; else if (i % 11 == b) s |= i; else s += 2; } return s; }
+int main(int argc, char **argv) { (void)argv; return f(1000 * argc, argc) == 7; }
+SOURCE
+gcc-12 -O1 -g -Wl,--build-id -o places places.c && "$swlbr" record -q --emulate=counts -o places.arcs -- ./places
+convert -i places.arcs -f gcc-afdo --gcov-version 3 -o places3.gcov ./places
+convert -i places.arcs -f gcc-afdo -o places.gcov ./places
+# gcc's discriminators of f's line, as another reader of DWARF has them.
+llvm-dwarfdump-19 --debug-line places | awk '$1 ~ /^0x/ && $2 == 1 { print $6 }' | sort -un >wanted
+/usr/bin/python3 "$here/lib/check_gcov.py" --places places3.gcov | awk '$1 == "f" { print $3 }' | sort -un >got
+is "gcc-afdo, version 3: places have gcc's discriminators" "$(comm -23 got wanted)" ""
+[ "$(wc -l <got)" -ge 5 ] && [ "$(awk '$1 % 2' got | head -1)" ] && ok "gcc-afdo, version 3: also odd ones" ||
+	fail "gcc-afdo, version 3: discriminators $(tr '\n' ' ' <got)"
+is "gcc-afdo: version 2 has none" "$(/usr/bin/python3 "$here/lib/check_gcov.py" --places places.gcov |
+	awk '$3 != 0' | head -3)" ""
+"$asan" convert -q -i places.arcs -f gcc-afdo --gcov-version 4 -o none ./places >err 2>&1
+is "--gcov-version 4: status" $? 129
+"$asan" convert -q -i places.arcs -f llvm-sample --gcov-version 3 -o none ./places >err 2>&1
+is "--gcov-version is for gcc: status" $? 129
+
 # google/autofdo.
 gcc-12 -O2 -gdwarf-4 -Wl,--build-id -o aloop loop.c && "$swlbr" record -q --emulate=counts -o aloop.arcs -- ./aloop 200000 >out
 convert -i aloop.arcs -f autofdo-text -o aloop.txt ./aloop

@@ -73,7 +73,7 @@ static struct swlbr_error *make_profile(struct swlbr_elf *elf, struct swlbr_dwar
 		error = swlbr_sample_profile_write_extbinary(profile, SWLBR_SAMPLE_COMPRESS,
 							     "/dev/null");
 	if (!error)
-		error = swlbr_sample_profile_write_gcc(profile, 0, "/dev/null");
+		error = swlbr_sample_profile_write_gcc(profile, 3, 0, "/dev/null");
 	swlbr_sample_profile_destroy(profile);
 	swlbr_edge_profile_destroy(edges);
 	return error;

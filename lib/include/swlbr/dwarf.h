@@ -75,6 +75,11 @@ size_t swlbr_dwarf_missing_dwo(const struct swlbr_dwarf *dwarf, const char **fir
 size_t swlbr_dwarf_functions(const struct swlbr_dwarf *dwarf,
 			     const struct swlbr_dwarf_function **ret);
 
+/** The index of the function that holds @address; false if there is none. */
+bool swlbr_dwarf_function_at(const struct swlbr_dwarf *dwarf, uint64_t address, size_t *index_ret);
+
+/** The source file of a function's compile unit, as the compiler was told it; NULL if not known. */
+const char *swlbr_dwarf_source_of(const struct swlbr_dwarf *dwarf, size_t function);
 
 typedef struct swlbr_error *swlbr_dwarf_piece_fn(void *context,
 						 const struct swlbr_dwarf_piece *piece);

@@ -125,12 +125,17 @@ enum swlbr_sample_flags {
 struct swlbr_error *swlbr_sample_profile_write_extbinary(const struct swlbr_sample_profile *profile,
 							 unsigned int flags, const char *path);
 
+#define SWLBR_GCC_MIN_VERSION 2
+#define SWLBR_GCC_MAX_VERSION 3
+
 /**
- * Write gcc's auto-profile, version 2 as gcc 12 and 13 read it. Of enum swlbr_sample_flags,
- * SWLBR_SAMPLE_SYMBOL_LIST adds the functions on the list with counts of 0.
+ * Write gcc's auto-profile: of version 2 as gcc 12 and 13 read it, or of version 3 as gcc 16 does.
+ * Of enum swlbr_sample_flags, SWLBR_SAMPLE_SYMBOL_LIST adds the functions on the list with counts
+ * of 0.
  */
 struct swlbr_error *swlbr_sample_profile_write_gcc(const struct swlbr_sample_profile *profile,
-						   unsigned int flags, const char *path);
+						   unsigned int version, unsigned int flags,
+						   const char *path);
 
 /** Add the functions of a binary to the list that SWLBR_SAMPLE_SYMBOL_LIST writes. */
 struct swlbr_error *swlbr_sample_profile_add_symbols(struct swlbr_sample_profile *profile,
