@@ -135,7 +135,7 @@ is "gcc-afdo: a loop's line has the count of its entry" \
 	"$(/usr/bin/python3 "$here/lib/check_gcov.py" oneline.gcov | grep '^many')" "$(printf 'many head 10\nmany 0 10')"
 
 # gcc 16's version, whose compiler is not at hand: read by a reader of its own.
-convert -i synthetic.arcs -f gcc-afdo --gcov-version 3 -o synthetic3.gcov ./ginlining
+convert -i synthetic.arcs -f gcc-afdo --gcov-version 3 -o synthetic3.gcov ./cinlining
 if /usr/bin/python3 "$here/lib/check_gcov.py" synthetic3.gcov synthetic.gcov >out 2>&1 &&
 	grep -qE '^[1-9][0-9]{2,} agree$' out; then
 	ok "gcc-afdo, version 3: as version 2, with a summary: $(cat out)"

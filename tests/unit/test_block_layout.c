@@ -10,7 +10,7 @@
 #include "layout/ext_tsp.h"
 #include "write/propeller.h"
 
-static void fine(struct swlbr_error *error)
+static void must(struct swlbr_error *error)
 {
 	if (!error)
 		return;
@@ -54,7 +54,7 @@ static void add(enum swlbr_edge_kind kind, uint64_t from, uint64_t to, uint64_t 
 				   .kind = kind,
 				   .nr = nr };
 
-	fine(swlbr_edge_profile_add(edges, &edge));
+	must(swlbr_edge_profile_add(edges, &edge));
 }
 
 static uint64_t jump_count(const struct block_counts *counts, uint32_t from, uint32_t to)
@@ -69,9 +69,9 @@ static void begin_edges(void)
 {
 	struct swlbr_edge_binary one = { .path = "/program" }, other = { .path = "/library" };
 
-	fine(swlbr_edge_profile_create(&edges));
-	fine(swlbr_edge_profile_binary(edges, &one, &binary));
-	fine(swlbr_edge_profile_binary(edges, &other, &library));
+	must(swlbr_edge_profile_create(&edges));
+	must(swlbr_edge_profile_binary(edges, &one, &binary));
+	must(swlbr_edge_profile_binary(edges, &other, &library));
 }
 
 static void test_counts(void)
@@ -98,7 +98,7 @@ static void test_counts(void)
 	add(SWLBR_EDGE_RANGE, 0x120, 0x207, 100);
 	add(SWLBR_EDGE_RANGE, 0x10, 0x20, 100);
 	add(SWLBR_EDGE_RANGE, 0x12f, 0x120, 100);
-	fine(block_counts_of(edges, binary, &map, &counts));
+	must(block_counts_of(edges, binary, &map, &counts));
 	check(counts.left_out == 400 && counts.counted == 48,
 	      "ranges that fit no function: %llu of", (unsigned long long)counts.left_out);
 	check(jump_count(&counts, ENTRY, LOOP) == 1, "over padding");
@@ -133,7 +133,7 @@ static void test_empty_block(void)
 	begin_edges();
 	add(SWLBR_EDGE_RANGE, 0x100, 0x10f, 3);
 	add(SWLBR_EDGE_BRANCH, 0x104, 0x108, UINT64_MAX);
-	fine(block_counts_of(edges, binary, &small, &counts));
+	must(block_counts_of(edges, binary, &small, &counts));
 	check(jump_count(&counts, 0, 1) == UINT64_MAX && jump_count(&counts, 1, 2) == 3,
 	      "a block without code is on the way; sums stay at the largest number");
 	block_counts_free(&counts);
@@ -206,7 +206,7 @@ static void test_near_best(void)
 		struct graph graph = random_graph();
 		double most, got;
 
-		fine(ext_tsp_order(graph.blocks, graph.nr_blocks, graph.jumps, graph.nr_jumps,
+		must(ext_tsp_order(graph.blocks, graph.nr_blocks, graph.jumps, graph.nr_jumps,
 				   order));
 		sound += is_order(order, graph.nr_blocks);
 		for (uint32_t j = 0; j < graph.nr_blocks; j++)
@@ -249,7 +249,7 @@ static void test_hot_way(void)
 	static const uint32_t want[] = { 0, 2, 3, 1 };
 	uint32_t order[4];
 
-	fine(ext_tsp_order(four, 4, jumps, 4, order));
+	must(ext_tsp_order(four, 4, jumps, 4, order));
 	check(!memcmp(order, want, sizeof(want)), "the hot way is straight");
 }
 
@@ -275,7 +275,7 @@ static void test_large(const char *name, uint32_t nr, bool hub)
 		jumps[nr_jumps++] = (struct layout_jump){ i, 1, 1 + i % 5 };
 		jumps[nr_jumps++] = (struct layout_jump){ i, i / 2, 2 };
 	}
-	fine(ext_tsp_order(large, nr, jumps, nr_jumps, order));
+	must(ext_tsp_order(large, nr, jumps, nr_jumps, order));
 	seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
 	check(is_order(order, nr), "%s: each block once, the entry first", name);
 	place = calloc(nr, sizeof(*place));
@@ -303,7 +303,7 @@ static void test_call_clusters(void)
 	static const uint32_t want[] = { 4, 0, 2, 3, 1, 5 };
 	uint32_t order[6];
 
-	fine(call_clusters_order(six, 6, calls, 7, order));
+	must(call_clusters_order(six, 6, calls, 7, order));
 	check(!memcmp(order, want, sizeof(want)), "callees follow their callers: %u %u %u %u %u %u",
 	      order[0], order[1], order[2], order[3], order[4], order[5]);
 }

@@ -105,6 +105,7 @@ class Gcov:
                 assert file < len(files) or file == 0xFFFFFFFF, f"file {file} of {len(files)}"
         assert names[0] == "", "name 0 may be a call target"
         assert len(set(names)) == len(names), "a name twice"
+        names = [name.split(".")[0] for name in names]  # as version 2 has them
         for value in (0xAC000000, 0):
             self.expect(value)
         for _ in range(self.word()):
