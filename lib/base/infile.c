@@ -93,20 +93,22 @@ struct swlbr_error *infile_read(const char *path, uint8_t **data_ret, size_t *si
 
 struct swlbr_error *infile_peek(const char *path, uint8_t *data, size_t max, size_t *size_ret)
 {
-	struct swlbr_error *error = NULL;
-	struct stat stat;
+	struct swlbr_error *error;
+	struct stat stat_of;
 	int fd;
 
-	/* Without waiting for a writer, if it is a pipe. */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return swlbr_error_errno(errno, "%s", path);
 	*size_ret = 0;
-	if (fstat(fd, &stat))
-		error = swlbr_error_errno(errno, "%s", path);
-	else if (S_ISDIR(stat.st_mode))
-		error = swlbr_error_errno(EISDIR, "%s", path);
-	else if (S_ISREG(stat.st_mode))
+	/* A pipe is not opened: its writer would take our closing of it for the end. */
+	if (stat(path, &stat_of))
+		return swlbr_error_errno(errno, "%s", path);
+	if (S_ISDIR(stat_of.st_mode))
+		return swlbr_error_errno(EISDIR, "%s", path);
+	if (!S_ISREG(stat_of.st_mode))
+		return NULL;
+	error = open_for_reading(path, &fd, &stat_of);
+	if (error)
+		return error;
+	if (S_ISREG(stat_of.st_mode))
 		error = read_full(fd, path, data, max, size_ret);
 	close(fd);
 	return error;
