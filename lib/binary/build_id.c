@@ -128,8 +128,3 @@ char *swlbr_build_id_format(const struct swlbr_build_id *id, char buffer[41])
 	buffer[2 * size] = 0;
 	return buffer;
 }
-
-bool swlbr_build_id_equal(const struct swlbr_build_id *a, const struct swlbr_build_id *b)
-{
-	return !memcmp(a->bytes, b->bytes, sizeof(a->bytes));
-}

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <swlbr/error.h>
 
@@ -101,6 +102,10 @@ struct swlbr_error *swlbr_elf_read(struct swlbr_elf *elf, uint64_t vaddr, void *
 /** Lower-case hex of @id into @buffer (41 bytes are enough); returns @buffer. */
 char *swlbr_build_id_format(const struct swlbr_build_id *id, char buffer[41]);
 /** True for the same id. Sizes do not count: perf pads short ids to 20 bytes, with zeroes. */
-bool swlbr_build_id_equal(const struct swlbr_build_id *a, const struct swlbr_build_id *b);
+static inline bool swlbr_build_id_equal(const struct swlbr_build_id *a,
+					const struct swlbr_build_id *b)
+{
+	return !memcmp(a->bytes, b->bytes, sizeof(a->bytes));
+}
 
 #endif
