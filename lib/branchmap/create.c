@@ -67,16 +67,18 @@ static void find_landings(struct builder *builder)
 
 	for (size_t i = 0; builder->pads.nr && i < map->nr_blocks; i++) {
 		struct swlbr_map_block *block = &map->blocks[i];
-		uint64_t pad;
+		const struct landing_site *site;
 		uint32_t to;
 
 		if (block->end_kind != SWLBR_MAP_END_CALL &&
 		    block->end_kind != SWLBR_MAP_END_INDIRECT_CALL)
 			continue;
-		pad = landing_pads_of(&builder->pads, block->last);
-		to = pad ? swlbr_branch_map_block_at(map, pad) : SWLBR_NONE;
-		if (to != SWLBR_NONE && map->blocks[to].start == pad)
-			block->landing = to + 1;
+		site = landing_pads_site(&builder->pads, block->last);
+		to = site ? swlbr_branch_map_block_at(map, site->pad) : SWLBR_NONE;
+		if (to == SWLBR_NONE || map->blocks[to].start != site->pad)
+			continue;
+		block->landing = to + 1;
+		block->lands = site->sure;
 	}
 }
 

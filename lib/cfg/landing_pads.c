@@ -20,8 +20,11 @@
 #define ENC_PCREL    0x10
 #define ENC_INDIRECT 0x80
 
-/* Of all functions of a binary; what is more goes without. */
-#define MAX_SITES (1 << 22)
+/* Entries and call sites of all functions of a binary; what is more goes without. */
+#define MAX_LOOKED_AT (1 << 23)
+/* Letters of an augmentation, and actions of a call site: compilers need four. */
+#define MAX_LETTERS 16
+#define MAX_ACTIONS 64
 
 /* Bytes of the image and the address of the first. */
 struct area {
@@ -120,6 +123,8 @@ static bool read_common(const struct memory_image *image, uint64_t vaddr, struct
 	else
 		take_uleb(&area.cursor);
 	take_uleb(&area.cursor); /* size of what follows */
+	if (strnlen(letters, MAX_LETTERS) == MAX_LETTERS)
+		return false;
 	for (letters++; *letters; letters++) {
 		uint8_t encoding;
 
@@ -153,38 +158,120 @@ static struct swlbr_error *add_site(struct landing_pads *pads, const struct land
 	return NULL;
 }
 
+static int64_t take_sleb(struct cursor *cursor)
+{
+	uint64_t value = 0;
+	unsigned int shift = 0;
+	const uint8_t *byte;
+
+	do {
+		byte = cursor_take(cursor, 1);
+		if (!byte)
+			return 0;
+		if (shift < 64)
+			value |= (uint64_t)(*byte & 0x7f) << shift;
+		shift += 7;
+	} while (*byte & 0x80);
+	if (shift < 64 && *byte & 0x40)
+		value |= ~0ULL << shift;
+	return (int64_t)value;
+}
+
+/* A function's data area: where what its call sites refer to is. */
+struct data_area {
+	struct area area;
+	uint8_t type_encoding;
+	size_t types; /* behind the last of the types that are caught, which count backwards */
+	size_t actions;
+};
+
+/* Type @number is none: it stands for all. */
+static bool catches_all(const struct data_area *data, uint64_t number)
+{
+	uint8_t form = data->type_encoding & ENC_FORM;
+	size_t size = form == ENC_UDATA4 || form == ENC_SDATA4 ? 4 : 8;
+
+	if (data->type_encoding == ENC_OMIT || number > data->types / size)
+		return false;
+	for (size_t i = 0; i < size; i++)
+		if (data->area.cursor.data[data->types - number * size + i])
+			return false;
+	return true;
+}
+
+/* Is what is thrown always stopped there? @action: 1 + where its actions begin; 0: it cleans up. */
+static bool stops_all(const struct data_area *data, uint64_t action)
+{
+	struct cursor cursor = data->area.cursor;
+
+	if (!action)
+		return true;
+	if (action - 1 > cursor.size - data->actions)
+		return false;
+	cursor.at = data->actions + action - 1;
+	for (unsigned int i = 0; i < MAX_ACTIONS; i++) {
+		int64_t filter = take_sleb(&cursor), next;
+		size_t at = cursor.at;
+
+		if (!filter || (filter > 0 && catches_all(data, (uint64_t)filter)))
+			return !cursor.overrun;
+		next = take_sleb(&cursor);
+		if (!next || cursor.overrun || next < -(int64_t)at ||
+		    next > (int64_t)(cursor.size - at))
+			return false;
+		cursor.at = (size_t)((int64_t)at + next);
+	}
+	return false;
+}
+
+/* The head of a data area; its cursor is at the call sites then, whose encoding is returned. */
+static bool read_head(struct data_area *data, uint64_t *pads_from, uint8_t *encoding_ret)
+{
+	struct area *area = &data->area;
+	uint8_t encoding = take_u8(&area->cursor);
+	bool known = true;
+	uint64_t size;
+
+	if (encoding != ENC_OMIT)
+		*pads_from = take_pointer(area, encoding, &known);
+	data->type_encoding = take_u8(&area->cursor);
+	if (data->type_encoding != ENC_OMIT) {
+		size = take_uleb(&area->cursor);
+		if (size > cursor_left(&area->cursor))
+			return false;
+		data->types = area->cursor.at + size;
+	}
+	*encoding_ret = take_u8(&area->cursor);
+	size = take_uleb(&area->cursor);
+	if (!known || area->cursor.overrun || *encoding_ret & (ENC_BASE | ENC_INDIRECT) ||
+	    size > cursor_left(&area->cursor))
+		return false;
+	data->actions = area->cursor.at + size;
+	return true;
+}
+
 /* The call sites of the function at @function, from its data area at @vaddr. */
 static struct swlbr_error *read_sites(struct landing_pads *pads, const struct memory_image *image,
 				      uint64_t vaddr, uint64_t function)
 {
-	uint64_t pads_from = function, size, end;
+	uint64_t pads_from = function;
 	struct swlbr_error *error = NULL;
+	struct data_area data = { 0 };
+	struct area *area = &data.area;
 	bool known = true;
-	struct area area;
 	uint8_t encoding;
 
-	if (!area_at(image, vaddr, &area))
+	if (!area_at(image, vaddr, area) || !read_head(&data, &pads_from, &encoding))
 		return NULL;
-	encoding = take_u8(&area.cursor);
-	if (encoding != ENC_OMIT)
-		pads_from = take_pointer(&area, encoding, &known);
-	if (take_u8(&area.cursor) != ENC_OMIT)
-		take_uleb(&area.cursor); /* where the types are */
-	encoding = take_u8(&area.cursor);
-	size = take_uleb(&area.cursor);
-	if (!known || area.cursor.overrun || encoding & ENC_BASE || encoding & ENC_INDIRECT ||
-	    size > cursor_left(&area.cursor))
-		return NULL;
-	end = area.cursor.at + size;
-	while (!error && area.cursor.at < end && pads->nr < MAX_SITES) {
+	while (!error && area->cursor.at < data.actions && pads->looked_at++ < MAX_LOOKED_AT) {
 		struct landing_site site;
 		uint64_t pad;
 
-		site.start = function + take_pointer(&area, encoding, &known);
-		site.end = site.start + take_pointer(&area, encoding, &known);
-		pad = take_pointer(&area, encoding, &known);
-		take_uleb(&area.cursor); /* what is done there */
-		if (!known || area.cursor.overrun)
+		site.start = function + take_pointer(area, encoding, &known);
+		site.end = site.start + take_pointer(area, encoding, &known);
+		pad = take_pointer(area, encoding, &known);
+		site.sure = stops_all(&data, take_uleb(&area->cursor));
+		if (!known || area->cursor.overrun)
 			break;
 		site.pad = pads_from + pad;
 		if (pad && site.end > site.start)
@@ -236,7 +323,7 @@ struct swlbr_error *landing_pads_find(const struct swlbr_elf *elf, const struct 
 	*pads = (struct landing_pads){ 0 };
 	if (!eh_frame_table(elf, image, &table))
 		return NULL;
-	for (uint32_t i = 0; !error && i < table.nr; i++)
+	for (uint32_t i = 0; !error && i < table.nr && pads->looked_at++ < MAX_LOOKED_AT; i++)
 		error = read_entry(pads, image, eh_frame_entry(&table, image, i));
 	if (pads->nr)
 		qsort(pads->sites, pads->nr, sizeof(*pads->sites), by_start);
@@ -249,7 +336,7 @@ void landing_pads_deinit(struct landing_pads *pads)
 	*pads = (struct landing_pads){ 0 };
 }
 
-uint64_t landing_pads_of(const struct landing_pads *pads, uint64_t vaddr)
+const struct landing_site *landing_pads_site(const struct landing_pads *pads, uint64_t vaddr)
 {
 	size_t low = 0, high = pads->nr;
 
@@ -261,5 +348,5 @@ uint64_t landing_pads_of(const struct landing_pads *pads, uint64_t vaddr)
 		else
 			high = middle;
 	}
-	return low && vaddr < pads->sites[low - 1].end ? pads->sites[low - 1].pad : 0;
+	return low && vaddr < pads->sites[low - 1].end ? &pads->sites[low - 1] : NULL;
 }

@@ -15,11 +15,13 @@
 /* What is thrown by calls in [start, end) goes on at @pad. ELF virtual addresses. */
 struct landing_site {
 	uint64_t start, end, pad;
+	bool sure; /* whatever is thrown: it catches all, or cleans up */
 };
 
 struct landing_pads {
 	struct landing_site *sites; /* sorted by start */
 	size_t nr, max;
+	size_t looked_at; /* entries and call sites read so far */
 };
 
 /*
@@ -30,7 +32,15 @@ struct swlbr_error *landing_pads_find(const struct swlbr_elf *elf, const struct 
 				      struct landing_pads *pads);
 void landing_pads_deinit(struct landing_pads *pads);
 
-/* The landing pad of the call at @vaddr; 0: none, what it throws leaves the function. */
-uint64_t landing_pads_of(const struct landing_pads *pads, uint64_t vaddr);
+/* The site that the call at @vaddr is in; NULL: none, what it throws leaves the function. */
+const struct landing_site *landing_pads_site(const struct landing_pads *pads, uint64_t vaddr);
+
+/* Its landing pad, or 0. */
+static inline uint64_t landing_pads_of(const struct landing_pads *pads, uint64_t vaddr)
+{
+	const struct landing_site *site = landing_pads_site(pads, vaddr);
+
+	return site ? site->pad : 0;
+}
 
 #endif

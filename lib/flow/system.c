@@ -11,6 +11,7 @@ struct maker {
 	uint32_t *in_start, *in_edge;  /* edges into each block */
 	uint32_t *call_start, *caller; /* blocks that call each function */
 	bool *called_outside;	       /* per function: by code that has no counters */
+	uint32_t *come_in, *thrown;    /* per block: slack of ways in; of ways out; or SWLBR_NONE */
 };
 
 static struct swlbr_error *add_term(struct maker *maker, uint32_t var, int64_t coefficient)
@@ -135,8 +136,10 @@ static struct swlbr_error *add_in_row(struct maker *maker, uint32_t b)
 	}
 	if (!error && first)
 		error = add_term(maker, system->first_entry + block->function, 1);
-	if (!error && outside)
-		error = add_term(maker, new_slack(maker), 1);
+	if (!error && outside) {
+		maker->come_in[b] = new_slack(maker);
+		error = add_term(maker, maker->come_in[b], 1);
+	}
 	if (!error)
 		error = add_term(maker, system->first_block + b, -1);
 	return error ? error : end_row(maker, SWLBR_NONE);
@@ -175,14 +178,60 @@ static struct swlbr_error *add_out_row(struct maker *maker, uint32_t b)
 			out = true;
 	}
 	if (!error && out) {
-		error = add_term(maker, new_slack(maker), 1);
+		maker->thrown[b] = new_slack(maker);
+		error = add_term(maker, maker->thrown[b], 1);
 	} else if (!error && may_not_return(block)) {
 		maker->system->unreturned[b] = new_slack(maker);
 		error = add_term(maker, maker->system->unreturned[b], 1);
+		maker->thrown[b] = maker->system->unreturned[b];
 	}
 	if (!error)
 		error = add_term(maker, maker->system->first_block + b, -1);
 	return error ? error : end_row(maker, SWLBR_NONE);
+}
+
+/*
+ * What comes to a landing pad has been thrown by the calls that it is of. Only of pads that stop all
+ * that is thrown: then those calls return or land. Theirs are the unreturned that are not closed.
+ */
+static struct swlbr_error *add_landing_rows(struct maker *maker)
+{
+	const struct swlbr_branch_map *map = maker->map;
+	uint32_t *nr = calloc(map->nr_blocks + 1, sizeof(*nr)), *call, *start;
+	struct swlbr_error *error = NULL;
+
+	call = calloc(map->nr_blocks + 1, sizeof(*call));
+	start = calloc(map->nr_blocks + 2, sizeof(*start));
+	if (!nr || !call || !start)
+		error = swlbr_error_no_memory();
+	for (size_t b = 0; !error && b < map->nr_blocks; b++)
+		if (map->blocks[b].landing)
+			start[map->blocks[b].landing]++;
+	for (size_t p = 0; !error && p < map->nr_blocks; p++)
+		start[p + 1] += start[p];
+	for (uint32_t b = 0; !error && b < map->nr_blocks; b++)
+		if (map->blocks[b].landing)
+			call[start[map->blocks[b].landing - 1] + nr[map->blocks[b].landing - 1]++] =
+				b;
+	for (uint32_t p = 0; !error && p < map->nr_blocks; p++) {
+		bool sure = start[p + 1] > start[p] && is_counted(map, p) &&
+			    maker->come_in[p] != SWLBR_NONE;
+
+		for (uint32_t i = start[p]; sure && i < start[p + 1]; i++)
+			sure = map->blocks[call[i]].lands && maker->thrown[call[i]] != SWLBR_NONE;
+		for (uint32_t i = start[p]; sure && !error && i < start[p + 1]; i++) {
+			maker->system->unreturned[call[i]] = SWLBR_NONE;
+			error = add_term(maker, maker->thrown[call[i]], 1);
+		}
+		if (sure && !error)
+			error = add_term(maker, maker->come_in[p], -1);
+		if (sure && !error)
+			error = end_row(maker, SWLBR_NONE);
+	}
+	free(nr);
+	free(call);
+	free(start);
+	return error;
 }
 
 static struct swlbr_error *add_call_row(struct maker *maker, uint32_t f)
@@ -304,13 +353,15 @@ static struct swlbr_error *make(struct maker *maker)
 	if (!error)
 		error = index_calls(maker);
 	for (uint32_t i = 0; !error && i < map->nr_blocks; i++) {
-		maker->system->unreturned[i] = SWLBR_NONE;
+		maker->system->unreturned[i] = maker->come_in[i] = maker->thrown[i] = SWLBR_NONE;
 		if (!is_counted(map, i))
 			continue;
 		error = add_in_row(maker, i);
 		if (!error)
 			error = add_out_row(maker, i);
 	}
+	if (!error)
+		error = add_landing_rows(maker);
 	maker->system->first_call_row = (uint32_t)maker->system->nr_rows;
 	for (uint32_t i = 0; !error && i < map->nr_functions; i++) {
 		maker->system->outside[i] = SWLBR_NONE;
@@ -335,7 +386,13 @@ struct swlbr_error *flow_system_init(struct flow_system *system, const struct sw
 	system->nr_vars = system->first_slack;
 	system->outside = calloc(map->nr_functions + 1, sizeof(*system->outside));
 	system->unreturned = calloc(map->nr_blocks + 1, sizeof(*system->unreturned));
-	error = system->outside && system->unreturned ? make(&maker) : swlbr_error_no_memory();
+	maker.come_in = calloc(map->nr_blocks + 1, sizeof(*maker.come_in));
+	maker.thrown = calloc(map->nr_blocks + 1, sizeof(*maker.thrown));
+	error = system->outside && system->unreturned && maker.come_in && maker.thrown
+			? make(&maker)
+			: swlbr_error_no_memory();
+	free(maker.come_in);
+	free(maker.thrown);
 	free(maker.in_start);
 	free(maker.in_edge);
 	free(maker.call_start);

@@ -11,6 +11,7 @@
  *
  *   in          the edges into a block, and the entry of a function's first, are its count
  *   out         the edges out of a block, and the ways out, are its count
+ *   landings    what calls have thrown is what came to their landing pad
  *   calls       a function's entry is the counts of the blocks that call it, and calls from outside
  *   counters    the counts of the blocks with its sites, times what they add, are its value
  */

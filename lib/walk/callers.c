@@ -28,15 +28,22 @@ bool block_calls_inside(const struct swlbr_branch_map *map, uint32_t block)
 	       is_counted(map, b->callee);
 }
 
-uint32_t block_after_call(const struct swlbr_branch_map *map, uint32_t block)
+static uint32_t edge_after_call(const struct swlbr_branch_map *map, uint32_t block)
 {
 	const struct swlbr_map_block *b = &map->blocks[block];
 
 	for (uint32_t i = 0; i < b->nr_edges; i++) {
 		if (map->edges[b->first_edge + i].kind == SWLBR_MAP_AFTER_CALL)
-			return map->edges[b->first_edge + i].to;
+			return b->first_edge + i;
 	}
 	return SWLBR_NONE;
+}
+
+uint32_t block_after_call(const struct swlbr_branch_map *map, uint32_t block)
+{
+	uint32_t edge = edge_after_call(map, block);
+
+	return edge == SWLBR_NONE ? SWLBR_NONE : map->edges[edge].to;
 }
 
 /* Counts the callers of each function into start[f + 2], or stores them at start[f + 1]. */
@@ -51,7 +58,7 @@ static void list_callers(struct callers *callers, const struct swlbr_branch_map 
 			callers->start[block->callee + 2]++;
 		else if (block_calls_inside(map, b))
 			callers->caller[callers->start[block->callee + 1]++] =
-				(struct caller){ b, SWLBR_NONE };
+				(struct caller){ b, SWLBR_NONE, edge_after_call(map, b) };
 		for (uint32_t i = 0; i < block->nr_edges; i++) {
 			uint32_t edge = block->first_edge + i;
 			uint32_t to = map->blocks[map->edges[edge].to].function;
@@ -60,7 +67,7 @@ static void list_callers(struct callers *callers, const struct swlbr_branch_map 
 				continue;
 			if (store)
 				callers->caller[callers->start[to + 1]++] =
-					(struct caller){ b, edge };
+					(struct caller){ b, edge, SWLBR_NONE };
 			else
 				callers->start[to + 2]++;
 		}

@@ -8,6 +8,7 @@
 struct caller {
 	uint32_t block; /* that calls it, or tail-calls it by @edge */
 	uint32_t edge;	/* SWLBR_NONE: a call */
+	uint32_t back;	/* the edge behind the call; SWLBR_NONE: it never returns, or is none */
 };
 
 /** The callers of all functions, those of function f being caller[start[f] … start[f + 1]). */
@@ -19,10 +20,12 @@ struct callers {
 struct swlbr_error *callers_init(struct callers *callers, const struct swlbr_branch_map *map);
 void callers_deinit(struct callers *callers);
 
-/** How often @caller has called. */
+/** How often @caller was returned to: not where it threw. A tail call is taken to have been. */
 static inline double caller_count(const struct caller *caller, const struct swlbr_flow_result *flow)
 {
-	return caller->edge == SWLBR_NONE ? flow->block[caller->block] : flow->edge[caller->edge];
+	if (caller->edge != SWLBR_NONE)
+		return flow->edge[caller->edge];
+	return caller->back == SWLBR_NONE ? 0 : flow->edge[caller->back];
 }
 
 /** True if @block ends in a call. */

@@ -184,6 +184,8 @@ int stop(void *data, void *ctx)
 	struct swlbr_error *error;
 
 	(void)ctx;
+	if (!filter) /* perf calls this too where start() has failed */
+		return 0;
 	error = swlbr_edge_profile_create(&edges);
 	if (!error)
 		error = convert_write_edges(&filter->convert, edges);

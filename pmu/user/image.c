@@ -105,14 +105,14 @@ struct swlbr_error *image_cache_get(struct image_cache *cache, pid_t tid, const 
 
 	for (image = cache->images; image; image = image->next)
 		if (image->inode == map->inode && image->major == map->major &&
-		    image->minor == map->minor && !image->is_elf) {
+		    image->minor == map->minor && !image->is_elf && !image->try_again) {
 			*ret = image;
 			return NULL;
 		}
 	fd = open_mapped(tid, maps, map);
 	other_file = fd >= 0 && (fstat(fd, &st) || st.st_ino != map->inode);
 	for (image = cache->images; image && !other_file; image = image->next)
-		if (image->inode == map->inode && image->major == map->major &&
+		if (!image->try_again && image->inode == map->inode && image->major == map->major &&
 		    image->minor == map->minor && image->size == st.st_size &&
 		    image->modified.tv_sec == st.st_mtim.tv_sec &&
 		    image->modified.tv_nsec == st.st_mtim.tv_nsec)
@@ -125,6 +125,8 @@ struct swlbr_error *image_cache_get(struct image_cache *cache, pid_t tid, const 
 			error = swlbr_error_no_memory();
 		} else {
 			if (fd < 0 || other_file) {
+				/* It may be the process that is going. */
+				image->try_again = true;
 				if (asprintf(&image->refusal,
 					     "%s: the mapped file is gone or cannot be opened",
 					     image->path) < 0)

@@ -16,6 +16,7 @@ struct image {
 	off_t size;
 	char *path;
 	bool is_elf;
+	bool try_again; /* it could not be opened through the process that was asked */
 	struct swlbr_build_id build_id;
 	struct swlbr_counters *counters; /* NULL: not instrumented */
 	char *refusal;			 /* counters of a kind that is not read: why, else NULL */

@@ -119,9 +119,27 @@ static struct swlbr_error *tell_refusal(struct session *session, pid_t pid, stru
 	return session_lost(session, pid, image, 0, image->refusal);
 }
 
+static bool is_still_mapped(pid_t tid, const struct map *map)
+{
+	struct swlbr_error *error;
+	struct maps now;
+	bool found = false;
+
+	error = maps_read(tid, &now);
+	if (error) {
+		swlbr_error_destroy(error);
+		return false;
+	}
+	for (size_t i = 0; i < now.nr && !found; i++)
+		found = now.map[i].start == map->start && now.map[i].inode == map->inode;
+	maps_deinit(&now);
+	return found;
+}
+
+/* *@again_ret: it could not be looked at now. */
 static struct swlbr_error *scan_map(struct session *session, struct memory *memory, pid_t pid,
 				    pid_t tid, const struct maps *maps, const struct map *map,
-				    bool inherited)
+				    bool inherited, bool *again_ret)
 {
 	struct swlbr_error *error;
 	struct image *image;
@@ -129,6 +147,9 @@ static struct swlbr_error *scan_map(struct session *session, struct memory *memo
 	error = image_cache_get(&session->images, tid, maps, map, &image);
 	if (error)
 		return error;
+	*again_ret = image->try_again;
+	if (image->try_again && !is_still_mapped(tid, map))
+		return NULL; /* it went meanwhile */
 	if (!is_known(memory, map)) {
 		error = write_mapping(session, pid, tid, map, image);
 		if (error)
@@ -261,9 +282,15 @@ struct swlbr_error *memory_scan(struct session *session, struct memory *memory, 
 	}
 	for (struct area *area = memory->areas; area; area = area->next)
 		area->seen = false;
-	for (size_t i = 0; !error && i < maps.nr; i++)
-		if (maps.map[i].prot & PROT_EXEC && maps.map[i].inode)
-			error = scan_map(session, memory, pid, tid, &maps, &maps.map[i], inherited);
+	for (size_t i = 0; !error && i < maps.nr; i++) {
+		bool again = false;
+
+		if (!(maps.map[i].prot & PROT_EXEC) || !maps.map[i].inode)
+			continue;
+		error = scan_map(session, memory, pid, tid, &maps, &maps.map[i], inherited, &again);
+		if (again)
+			maps.map[i].inode = 0; /* not to be remembered */
+	}
 	if (!error)
 		error = drop_vanished(session, memory, pid);
 	if (!error)

@@ -19,12 +19,13 @@ struct process {
 struct task {
 	struct task *next;
 	pid_t tid;
-	struct process *process; /* NULL: new, its parent's event has not come yet */
-	bool in_exit_stop;	 /* held there until the process is quiet */
-	bool exiting;		 /* has passed it: runs no user code any more */
-	bool starting;		 /* waits in its first stop for its parent's event */
-	bool in_stop;		 /* stopped, and left so */
-	int pending_signal;	 /* to be delivered when it goes on */
+	struct process *process;   /* NULL: new, its parent's event has not come yet */
+	bool in_exit_stop;	   /* held there until the process is quiet */
+	bool exiting;		   /* has passed it: runs no user code any more */
+	bool starting;		   /* waits in its first stop for its parent's event */
+	unsigned int orphan_ticks; /* for so long without a parent */
+	bool in_stop;		   /* stopped, and left so */
+	int pending_signal;	   /* to be delivered when it goes on */
 };
 
 struct task_table {

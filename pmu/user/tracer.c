@@ -312,6 +312,10 @@ static struct swlbr_error *on_new(struct tracer *tracer, struct task *parent, in
 		if (!task)
 			return swlbr_error_no_memory();
 	}
+	if (task->process) { /* adopted */
+		resume(parent, 0);
+		return NULL;
+	}
 	task->starting = false;
 	if (event == PTRACE_EVENT_CLONE && thread_state(tid).tgid == parent->process->pid) {
 		task->process = parent->process;
@@ -321,6 +325,61 @@ static struct swlbr_error *on_new(struct tracer *tracer, struct task *parent, in
 	}
 	resume(task, 0);
 	resume(parent, 0);
+	return error;
+}
+
+/*
+ * A new process whose parent was killed before its event came: it has not run yet, and what it has
+ * inherited is not its own.
+ */
+static struct swlbr_error *adopt(struct tracer *tracer, struct task *task)
+{
+	struct memory *memory = memory_create();
+	struct swlbr_event_time when;
+	struct swlbr_error *error;
+
+	task->process = memory ? process_add(&tracer->tasks, task->tid,
+					     thread_state(task->tid).ppid, memory)
+			       : NULL;
+	if (!task->process)
+		return swlbr_error_no_memory();
+	task->starting = false;
+	task->process->nr_tasks = 1;
+	tracer->session.summary->processes++;
+	when = event_time(task->process);
+	error = swlbr_perfdata_write_fork(tracer->session.writer, &when, task->process->ppid,
+					  task->process->ppid);
+	if (!error)
+		error = write_comm(tracer, task->process, false);
+	if (!error)
+		error = memory_scan(&tracer->session, memory, task->tid, task->tid, true);
+	resume(task, 0);
+	return error;
+}
+
+/* Ticks that a new task waits for its parent's event after its parent is gone. */
+#define ORPHAN_TICKS 3
+
+static struct swlbr_error *adopt_orphans(struct tracer *tracer)
+{
+	struct swlbr_error *error = NULL;
+
+	tracer->any_starting = false;
+	for (size_t i = 0; !error && i < 1024; i++)
+		for (struct task *task = tracer->tasks.bucket[i]; !error && task;
+		     task = task->next) {
+			struct thread_state state;
+
+			if (!task->starting || task->process)
+				continue;
+			tracer->any_starting = true;
+			state = thread_state(task->tid);
+			if (!state.state || state.tgid != task->tid ||
+			    process_find(&tracer->tasks, state.ppid))
+				continue;
+			if (++task->orphan_ticks >= ORPHAN_TICKS)
+				error = adopt(tracer, task);
+		}
 	return error;
 }
 
@@ -473,6 +532,7 @@ struct swlbr_error *tracer_event(struct tracer *tracer, pid_t tid, int status)
 		if (!task)
 			return swlbr_error_no_memory();
 		task->starting = true;
+		tracer->any_starting = true;
 		return NULL;
 	}
 	signal = WSTOPSIG(status);
@@ -616,6 +676,8 @@ struct swlbr_error *tracer_sweep(struct tracer *tracer, uint64_t budget)
 	uint64_t now = session_now(), until = now + budget;
 	struct process *process = tracer->next_sweep ? tracer->next_sweep : tracer->tasks.processes;
 
+	if (tracer->any_starting)
+		error = adopt_orphans(tracer);
 	for (; process && !error; process = process->next) {
 		struct memory *memory = process->memory;
 		pid_t tid = reading_thread(tracer, process);

@@ -21,6 +21,7 @@ struct tracer {
 	size_t nr_held; /* threads held in their exit stop */
 	struct waiting_call *waiting;
 	struct process *next_sweep;
+	bool any_starting; /* a new task may wait for its parent's event */
 };
 
 /* Seize @tid, a new process's only thread, or an attached process with all its threads. */

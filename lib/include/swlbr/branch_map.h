@@ -72,7 +72,8 @@ struct swlbr_map_block {
 	uint8_t entered;   /* may be come to from there: unwinding, tables that were not found */
 	uint8_t padding;   /* nothing but nops */
 	uint8_t condition; /* enum swlbr_map_condition */
-	uint8_t reserved[7];
+	uint8_t lands;	   /* whatever its call throws lands there */
+	uint8_t reserved[6];
 };
 
 struct swlbr_map_edge {
