@@ -4,8 +4,12 @@
 #include "task.h"
 #include "unmap.h"
 
-/* What a thread's system call has cost it when it surely is over: ns of processor time. */
+/*
+ * What a thread's system call has cost it when it surely is over, and what it costs at most to be
+ * killed before it is carried out: ns of processor time. To load a library takes ten times that.
+ */
 #define CALL_ATMOST 50000000
+#define KILL_ATMOST 20000
 
 static uint64_t processor_time_of(pid_t tid)
 {
@@ -31,7 +35,11 @@ static bool is_over(const struct unmap_call *call)
 	case TASK_IN_CALL:
 		break;
 	}
-	return now.nr != call->nr || now.arg[0] != call->start;
+	if (now.nr != call->nr || now.arg[0] != call->start)
+		return true;
+	/* Killed in that call, or, at the same place again, in the next one before we heard of it. */
+	return thread_state(call->tid).killed &&
+	       processor_time_of(call->tid) - call->used > KILL_ATMOST;
 }
 
 static bool is_inside(const struct area *area, const struct unmap_call *call)
