@@ -123,16 +123,47 @@ static bool can_normalize(const char *format)
 }
 
 /* Propeller's second file; -1: it is fine, else the exit status. */
+/* The folder that @path is in. */
+static bool stat_folder(const char *path, struct stat *ret)
+{
+	char *folder = strndup(path, (size_t)(basename(path) - path));
+	bool found = folder && !stat(*folder ? folder : ".", ret);
+
+	free(folder);
+	return found;
+}
+
+/* Also where neither is there yet. */
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat one, other;
+
+	if (!stat(a, &one) && !stat(b, &other))
+		return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+	return !strcmp(basename(a), basename(b)) && stat_folder(a, &one) &&
+	       stat_folder(b, &other) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+/* Something that is there, and no file: no other can be written beside it. */
+static bool is_special(const char *path)
+{
+	struct stat stat_of;
+
+	return !strcmp(path, "-") || !strncmp(path, "/dev/", 5) ||
+	       (!stat(path, &stat_of) && !S_ISREG(stat_of.st_mode));
+}
+
 static int check_symbol_order(const struct convert *convert)
 {
 	bool is_propeller = !strcmp(convert->format->name, "propeller");
 
 	if (convert->symbol_order && !is_propeller)
 		return cmd_usage_error("convert", "--symbol-order is for propeller");
-	if (is_propeller && !convert->symbol_order && !strcmp(convert->output, "-"))
+	if (is_propeller && !convert->symbol_order && is_special(convert->output))
 		return cmd_usage_error("convert",
-				       "propeller has two files: with -o -, give --symbol-order");
-	if (convert->symbol_order && !strcmp(convert->symbol_order, convert->output))
+				       "propeller has two files: with -o %s, give --symbol-order",
+				       convert->output);
+	if (convert->symbol_order && is_same_file(convert->symbol_order, convert->output))
 		return cmd_usage_error("convert", "-o and --symbol-order are the same file");
 	return -1;
 }

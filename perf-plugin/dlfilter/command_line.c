@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <dirent.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "perf-plugin/dlfilter/command_line.h"
@@ -35,6 +38,29 @@ static bool is_harmless(const char *word, bool *has_value_ret)
 	return joined_value(word, "--itrace");
 }
 
+/*
+ * The value of -i in @word, also as the last of several short options; "" if it is the next word.
+ * NULL: it is not there.
+ */
+static const char *input_in(const char *word)
+{
+	size_t flags;
+
+	/* Abbreviated as long as nothing else of perf script begins so. */
+	if (!strncmp(word, "--inp", 5)) {
+		const char *equals = strchr(word, '=');
+		size_t length = equals ? (size_t)(equals - word) : strlen(word);
+
+		if (length > strlen("--input") || strncmp(word, "--input", length))
+			return NULL;
+		return equals ? equals + 1 : "";
+	}
+	if (word[0] != '-')
+		return NULL;
+	flags = strspn(word + 1, "vf");
+	return word[1 + flags] == 'i' ? word + flags + 2 : NULL;
+}
+
 void perf_command_line(struct perf_command_line *line)
 {
 	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -46,27 +72,40 @@ void perf_command_line(struct perf_command_line *line)
 	if (size < 0)
 		size = 0;
 	line->text[size] = '\0';
-	line->input = NULL;
+	line->input = "perf.data";
 	line->all_samples = size > 0 && size < (ssize_t)sizeof(line->text) - 1;
 	end = line->text + size;
 	for (word = line->text + strlen(line->text) + 1; word < end; word += strlen(word) + 1) {
-		const char *next = word + strlen(word) + 1, *input = NULL;
+		const char *next = word + strlen(word) + 1, *input = input_in(word);
 		bool has_value = false;
 
-		if (!strcmp(word, "-i") || !strcmp(word, "--input")) {
-			input = next < end ? next : NULL;
+		if (input && *input) {
+			line->input = input;
+		} else if (input) {
 			has_value = true;
-		} else if (joined_value(word, "-i") || joined_value(word, "--input")) {
-			input = joined_value(word, "-i") ? joined_value(word, "-i")
-							 : joined_value(word, "--input");
+			line->input = next < end ? next : line->input;
 		} else if (!is_harmless(word, &has_value)) {
 			line->all_samples = false;
 		}
-		if (input && !line->input)
-			line->input = input;
 		if (has_value && next < end)
 			word = next;
 	}
-	if (!line->input)
-		line->input = "perf.data";
+}
+
+bool perf_has_open(const char *path)
+{
+	struct stat wanted, other;
+	bool found = false;
+	struct dirent *entry;
+	DIR *dir;
+
+	if (stat(path, &wanted))
+		return false;
+	dir = opendir("/proc/self/fd");
+	while (dir && !found && (entry = readdir(dir)))
+		found = entry->d_name[0] != '.' && !fstat(atoi(entry->d_name), &other) &&
+			other.st_dev == wanted.st_dev && other.st_ino == wanted.st_ino;
+	if (dir)
+		closedir(dir);
+	return found;
 }

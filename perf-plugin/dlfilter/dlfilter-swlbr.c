@@ -116,6 +116,11 @@ int start(void **data, void *ctx)
 		error = swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
 					   "%s is made from counters: use 'perf swlbr convert'",
 					   filter->convert.format->name);
+	if (!error && status < 0 && !perf_has_open(filter->convert.inputs[0]))
+		error = swlbr_error_create(
+			SWLBR_ERROR_NOT_FOUND,
+			"%s: perf does not read it; say which file it reads with --dlarg -i --dlarg FILE",
+			filter->convert.inputs[0]);
 	if (!error && status < 0)
 		error = convert_find_arguments(&filter->convert);
 	if (!error && status < 0)

@@ -251,6 +251,8 @@ says "an unknown version" err 'version 7 of the basic block address map is not s
 is "-o - alone: exit status" $? 129
 head -1 said >err
 says "-o - alone" err 'two files: with -o -, give --symbol-order'
+"$asan" convert -q -i arcs -f propeller -o none --symbol-order ./none ./two 2>said
+is "one file for both: exit status" $? 129
 "$asan" convert -q -i arcs -f arcs --symbol-order x -o none ./two 2>said
 head -1 said >err
 says "--symbol-order of another format" err 'perf swlbr: --symbol-order is for propeller'

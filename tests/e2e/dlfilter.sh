@@ -52,9 +52,24 @@ perf script --dlfilter "$filter" --dlarg -q --dlarg -f --dlarg arcs --dlarg -o -
 	>out 2>err || fail "no input named: $(head -3 err)"
 is "no input named: perf.data" "$(cmp ls.data.arcs unnamed.filtered 2>&1)" ""
 
+for input in "-vi ls.data" "-fils.data" "--inp ls.data" "-i forks.data -i ls.data"; do
+	rm -f spelt.filtered
+	# shellcheck disable=SC2086
+	perf script $input --dlfilter "$filter" --dlarg -q --dlarg -f --dlarg arcs --dlarg -o \
+		--dlarg spelt.filtered >out 2>err || fail "$input: $(tail -3 err)"
+	is "$input: the same bytes" "$(cmp ls.data.arcs spelt.filtered 2>&1)" ""
+done
+perf script -i ls.data --dlfilter "$filter" --dlarg -i --dlarg forks.data --dlarg -f --dlarg arcs \
+	--dlarg -o --dlarg x >out 2>err
+ended=$?
+is "another file than perf reads: refused, and by no signal" \
+	"$((ended != 0 && ended != 134 && ended != 139)) $(grep -c 'forks.data: perf does not read it' err)" "1 1"
+
 perf script -i ls.data --dlfilter "$filter" --dlarg -f --dlarg nonsense --dlarg -o --dlarg x \
 	>out 2>err
-is "an unknown format: perf fails" "$([ $? != 0 ] && grep -c "unknown format 'nonsense'" err)" 1
+ended=$?
+is "an unknown format: perf fails, and by no signal" \
+	"$((ended != 0 && ended != 134 && ended != 139)) $(grep -c "unknown format 'nonsense'" err)" "1 1"
 perf script -i ls.data --dlfilter "$filter" --dlarg -f --dlarg llvm-profraw --dlarg -o --dlarg x \
 	>out 2>err
 is "a format made from counters: perf fails" "$([ $? != 0 ] && grep -c "made from counters" err)" 1
