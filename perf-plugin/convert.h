@@ -151,6 +151,9 @@ struct swlbr_error *convert_flow(struct convert *convert, struct swlbr_edge_prof
 /* Add a .profraw to the set. */
 struct swlbr_error *convert_profraw(struct convert *convert, const char *path);
 
+/* Add the counters that a kernel exported to the profile of its vmlinux. */
+struct swlbr_error *convert_kernel(struct convert *convert, const char *path);
+
 /*
  * The binary that rows of @pid call @id: of the mapped files, then of the arguments. It stays the
  * convert's. @path is the recording's, for messages.

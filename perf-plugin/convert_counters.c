@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include <swlbr/kernel_counters.h>
+
 #include "base/saturate.h"
 
 #include "cmd.h"
@@ -12,7 +14,7 @@ static struct swlbr_error *add_file(struct convert *convert, const char *path)
 {
 	struct swlbr_error *error;
 	struct stat stat_buffer;
-	bool is_profraw = false, is_perfdata = false, is_arcs = false;
+	bool is_profraw = false, is_perfdata = false, is_arcs = false, is_kernel = false;
 
 	error = swlbr_profraw_probe(path, &is_profraw);
 	if (error)
@@ -28,6 +30,11 @@ static struct swlbr_error *add_file(struct convert *convert, const char *path)
 		return convert_profraw(convert, path);
 	if (is_perfdata)
 		return convert_perfdata(convert, path);
+	error = swlbr_kernel_counters_probe(path, &is_kernel);
+	if (error)
+		return error;
+	if (is_kernel)
+		return convert_kernel(convert, path);
 	error = swlbr_arcs_probe(path, &is_arcs);
 	if (error)
 		return error;

@@ -246,7 +246,7 @@ static struct swlbr_error *read_range(struct swlbr_elf *elf, struct swlbr_range 
 	data = malloc(range.size);
 	if (!data)
 		return swlbr_error_no_memory();
-	error = swlbr_elf_read(elf, range.vaddr, data, range.size);
+	error = swlbr_counters_read(elf, &range, data);
 	if (error) {
 		free(data);
 		return error;

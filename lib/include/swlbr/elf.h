@@ -100,6 +100,10 @@ const char *swlbr_elf_interp(const struct swlbr_elf *elf);
 struct swlbr_error *swlbr_elf_read(struct swlbr_elf *elf, uint64_t vaddr, void *buffer,
 				   size_t size);
 
+/** Copy @size bytes of the file from @offset on. Fails if it has fewer. */
+struct swlbr_error *swlbr_elf_read_file(struct swlbr_elf *elf, uint64_t offset, void *buffer,
+					size_t size);
+
 /** The loaded segment that holds file offset @offset, or NULL: gives offset - p_offset + p_vaddr. */
 const struct swlbr_elf_segment *swlbr_elf_segment_of_offset(const struct swlbr_elf *elf,
 							    uint64_t offset);
