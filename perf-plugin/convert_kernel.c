@@ -26,9 +26,8 @@ static struct swlbr_error *add_counters(struct convert *convert, const char *pat
 					  "%s: has counters of another kind than %s", path,
 					  swlbr_elf_path(binary->elf));
 	if (counters->nr != binary->counters->nr_counters)
-		return swlbr_error_create(SWLBR_ERROR_MISMATCH,
-					  "%s: has %llu counters, %s %llu", path,
-					  (unsigned long long)counters->nr,
+		return swlbr_error_create(SWLBR_ERROR_MISMATCH, "%s: has %llu counters, %s %llu",
+					  path, (unsigned long long)counters->nr,
 					  swlbr_elf_path(binary->elf),
 					  (unsigned long long)binary->counters->nr_counters);
 	return swlbr_profraw_add_counters(binary->profile, 0, counters->nr, counters->values);

@@ -309,8 +309,8 @@ struct swlbr_error *swlbr_elf_read_file(struct swlbr_elf *elf, uint64_t offset, 
 					size_t size)
 {
 	for (size_t done = 0; done < size;) {
-		ssize_t n = pread(elf->fd, (char *)buffer + done, size - done,
-				  (off_t)(offset + done));
+		ssize_t n =
+			pread(elf->fd, (char *)buffer + done, size - done, (off_t)(offset + done));
 
 		if (n < 0 && errno == EINTR)
 			continue;

@@ -109,10 +109,10 @@ static bool decode_records(const struct swlbr_elf *elf, struct swlbr_counters *c
 		const uint8_t *record = data + i * layout->size;
 
 		decode_record(elf, layout, record, &counters->functions[i]);
-		if (!place_counters(elf, counters, layout, record,
-				    counters->data.unloaded ? 0
-							    : counters->data.vaddr + i * layout->size,
-				    &counters->functions[i]))
+		if (!place_counters(
+			    elf, counters, layout, record,
+			    counters->data.unloaded ? 0 : counters->data.vaddr + i * layout->size,
+			    &counters->functions[i]))
 			return false;
 	}
 	return true;

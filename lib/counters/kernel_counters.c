@@ -68,9 +68,10 @@ static struct swlbr_error *check_header(const struct cursor *cursor,
 		return swlbr_error_create(SWLBR_ERROR_FORMAT, "%s: build-id of %u bytes",
 					  cursor->file, header->build_id_size);
 	if (header->nr_records > (cursor->size - header->header_size) / header->record_size)
-		return swlbr_error_create(
-			SWLBR_ERROR_FORMAT, "%s: truncated: %zu bytes for %llu counters",
-			cursor->file, cursor->size, (unsigned long long)header->nr_records);
+		return swlbr_error_create(SWLBR_ERROR_FORMAT,
+					  "%s: truncated: %zu bytes for %llu counters",
+					  cursor->file, cursor->size,
+					  (unsigned long long)header->nr_records);
 	return NULL;
 }
 

@@ -21,10 +21,12 @@
  * enum swlbr_kind - what the records of a file are
  * @SWLBR_KIND_ARCS: struct swlbr_arc
  * @SWLBR_KIND_COUNTERS: the values of an engine's counters alone, counter after counter
+ * @SWLBR_KIND_LINES: struct swlbr_line, by counter
  */
 enum swlbr_kind {
 	SWLBR_KIND_ARCS = 1,
 	SWLBR_KIND_COUNTERS = 2,
+	SWLBR_KIND_LINES = 3,
 };
 
 /**
@@ -84,6 +86,52 @@ struct swlbr_arc {
 	__u64	to;
 	__u64	nr;
 	__u64	cntrs[];
+};
+
+/**
+ * struct swlbr_line - a straight line of code that a counter counts, and the branches at its ends
+ * @counter: its index
+ * @into_kind: PERF_BR_* of the branch that goes into it
+ * @out_kind: PERF_BR_* of the branch that ends it
+ * @reserved: 0
+ * @into_from: address of the branch into it
+ * @into_to: address of its first instruction
+ * @out_from: address of the branch that ends it, its last instruction
+ * @out_to: where that goes
+ *
+ * Addresses are relative to the binary's _text, and so the same wherever it is loaded.
+ */
+struct swlbr_line {
+	__u32	counter;
+	__u8	into_kind;
+	__u8	out_kind;
+	__u16	reserved;
+	__u32	into_from;
+	__u32	into_to;
+	__u32	out_from;
+	__u32	out_to;
+};
+
+/**
+ * struct swlbr_delta - how often a counter was incremented
+ * @counter: its index
+ * @nr: how often; what does not fit is in more of these
+ */
+struct swlbr_delta {
+	__u32	counter;
+	__u32	nr;
+};
+
+/**
+ * struct swlbr_raw - what a sample of the PMU has in PERF_SAMPLE_RAW
+ * @nr: number of @deltas
+ * @deltas: what was counted since the event's last sample on that CPU, exactly
+ *
+ * Counters with nothing to tell are left out. One may come several times.
+ */
+struct swlbr_raw {
+	__u32			nr;
+	struct swlbr_delta	deltas[];
 };
 
 #endif /* _UAPI_LINUX_SWLBR_H */

@@ -117,15 +117,16 @@ static const struct file_operations reset_fops = {
 	.llseek		= noop_llseek,
 };
 
+/* Where all files are. */
+struct dentry *swlbr_debugfs;
+
 static int __init export_init(void)
 {
-	struct dentry *folder;
-
 	if (!swlbr_engine())
 		return 0;
-	folder = debugfs_create_dir("swlbr", NULL);
-	debugfs_create_file("counters", 0400, folder, NULL, &counters_fops);
-	debugfs_create_file("reset", 0200, folder, NULL, &reset_fops);
+	swlbr_debugfs = debugfs_create_dir("swlbr", NULL);
+	debugfs_create_file("counters", 0400, swlbr_debugfs, NULL, &counters_fops);
+	debugfs_create_file("reset", 0200, swlbr_debugfs, NULL, &reset_fops);
 	return 0;
 }
 fs_initcall(export_init);

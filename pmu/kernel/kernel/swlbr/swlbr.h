@@ -2,6 +2,7 @@
 #ifndef _SWLBR_H
 #define _SWLBR_H
 
+#include <linux/rcupdate.h>
 #include <linux/types.h>
 #include <uapi/linux/swlbr.h>
 
@@ -33,5 +34,21 @@ void swlbr_sum(u64 *sums);
 u64 *swlbr_sums_since_reset(bool *since_boot);
 int swlbr_reset(void);
 u32 swlbr_build_id(u8 id[SWLBR_ID_SIZE]);
+
+extern struct dentry *swlbr_debugfs;
+
+/**
+ * struct swlbr_lines - the lines that user space told, once they are found good
+ * @rcu: for freeing
+ * @first: of each counter, the index of its first line; one more for the end
+ * @lines: by counter
+ */
+struct swlbr_lines {
+	struct rcu_head		rcu;
+	u32			*first;
+	struct swlbr_line	*lines;
+};
+
+const struct swlbr_lines *swlbr_lines(void);
 
 #endif /* _SWLBR_H */
