@@ -80,8 +80,9 @@ struct convert {
 	struct swlbr_reporter reporter;
 	struct convert_binary *binaries;
 	size_t nr_binaries;
-	uint64_t processes; /* with counters in a perf.data */
-	uint64_t reports;   /* lines of damage */
+	uint64_t processes;	  /* with counters in a perf.data */
+	uint64_t reports;	  /* lines of damage */
+	const char *counted_from; /* since when a kernel's counters count */
 };
 
 /* What --pid and so on choose by. */

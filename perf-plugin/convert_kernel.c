@@ -42,6 +42,8 @@ struct swlbr_error *convert_kernel(struct convert *convert, const char *path)
 	if (error)
 		return error;
 	error = add_counters(convert, path, counters);
+	if (!convert->counted_from || !counters->since_boot)
+		convert->counted_from = counters->since_boot ? "boot" : "a reset";
 	swlbr_kernel_counters_destroy(counters);
 	return error;
 }

@@ -53,6 +53,9 @@ _c_flags += $(if $(swlbr-object),$(if $(patsubst n%,, \
 		$(SWLBR_PROFILE_$(basetarget).o)$(SWLBR_PROFILE)$(GCOV_PROFILE_$(basetarget).o)$(GCOV_PROFILE)y), \
 		$(CFLAGS_SWLBR)))
 endif' 1
+	edit scripts/Makefile.lib after \
+"objtool-args-\$(or \$(CONFIG_GCOV_KERNEL),\$(CONFIG_KCOV))$tab+= --no-unreachable" \
+"objtool-args-\$(CONFIG_SWLBR_CLANG)$tab$tab$tab$tab+= --no-unreachable"
 	edit scripts/link-vmlinux.sh before 'mksysmap vmlinux System.map' \
 '# make the counters of swlbr per CPU
 if is_enabled CONFIG_SWLBR_CLANG; then
