@@ -56,6 +56,8 @@ endif' 1
 	edit scripts/Makefile.lib after \
 "objtool-args-\$(or \$(CONFIG_GCOV_KERNEL),\$(CONFIG_KCOV))$tab+= --no-unreachable" \
 "objtool-args-\$(CONFIG_SWLBR_CLANG)$tab$tab$tab$tab+= --no-unreachable"
+	edit scripts/mod/modpost.c after "$tab\".gnu.lto*\"," \
+"$tab\"__llvm_cov*\",$tab$tab/* CONFIG_SWLBR_CLANG */"
 	edit scripts/link-vmlinux.sh before 'mksysmap vmlinux System.map' \
 '# make the counters of swlbr per CPU
 if is_enabled CONFIG_SWLBR_CLANG; then

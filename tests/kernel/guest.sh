@@ -78,7 +78,7 @@ initramfs()
 	mkdir -p "$root"/{bin,dev,proc,sys,tmp,share,etc,root}
 	cp /bin/busybox "$root/bin/"
 	for applet in $(/bin/busybox --list); do
-		ln -sf busybox "$root/bin/$applet"
+		[ "$applet" = busybox ] || ln -s busybox "$root/bin/$applet"
 	done
 	add_program "$root" /usr/bin/perf
 	gcc -O2 -static -o "$root/bin/busy" "$here/busy.c"
@@ -101,7 +101,7 @@ run()
 		-display none -cpu max -smp "$cpus" -m "${MEMORY:-1G}" -serial "file:$console" \
 		-virtfs "local,path=$folder,mount_tag=share,security_model=none" \
 		-kernel "$kernel" -initrd "$initramfs" \
-		-append "console=ttyS0 panic=-1 oops=panic ${APPEND-}" "$@" </dev/null || status=$?
+		-append "console=ttyS0 tsc=reliable panic=-1 oops=panic ${APPEND-}" "$@" </dev/null || status=$?
 	[ ! -f "$folder/output" ] || cat "$folder/output"
 	[ -f "$folder/status" ] || {
 		tail -n 20 "$console" >&2

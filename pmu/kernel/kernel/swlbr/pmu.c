@@ -563,6 +563,9 @@ static int set_period(struct perf_event *event, struct swlbr_event *swlbr)
 	struct hw_perf_event *hwc = &event->hw;
 
 	swlbr->tick_ns = DEFAULT_TICK_NS;
+	/* What is inherited has lost the frequency below. */
+	if (event->parent)
+		swlbr->tick_ns = to_swlbr(event->parent)->tick_ns;
 	if (!event->attr.freq)
 		return 0;
 	if (!event->attr.sample_freq)
