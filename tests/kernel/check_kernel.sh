@@ -33,14 +33,19 @@ is()
 	fi
 }
 
-# boot NAME CPUS: run the script on standard input in a guest; what it leaves is in $scratch/NAME
+# boot NAME CPUS [QEMU OPTION...]: run the script on standard input in a guest; what it leaves is in
+# $scratch/NAME
 boot()
 {
-	share=$scratch/$1
+	local name=$1 cpus=$2
+
+	shift 2
+	share=$scratch/$name
 	mkdir -p "$share"
 	cat >"$share/run"
-	CPUS=$2 "$guest" run "$out/build/arch/x86/boot/bzImage" "$scratch/initramfs" "$share" \
-		>"$share/said" 2>"$share/err"
+	set -- "$out/build/arch/x86/boot/bzImage" "$scratch/initramfs" "$share" "$@"
+	set -- "$name" "$@"
+	CPUS=$cpus "$guest" run "${@:2}" >"$share/said" 2>"$share/err"
 	is "$1: the guest got to its end" "$?" 0 || cat "$share/err"
 	is "$1: the kernel has nothing to complain of" \
 		"$(grep -cE 'WARNING|BUG|Oops|Call Trace|lockdep|RCU' "$share/dmesg" 2>/dev/null)" 0
@@ -85,10 +90,9 @@ for name in boot one two; do
 		"$vmlinux" 2>"$scratch/$name.err" || fail "convert: $(cat "$scratch/$name.err")"
 	"$swlbr" convert -q -i "$scratch/counts/$name" -f llvm-profraw -o "$scratch/$name.profraw" \
 		"$vmlinux"
-	llvm-profdata-19 merge -o "$scratch/$name.merged" "$scratch/$name.profraw" 2>"$scratch/err"
 	is "$name: llvm-profdata makes the same of the .profraw" \
-		"$(cat "$scratch/err"; llvm-profdata-19 show --all-functions --counts "$scratch/$name.merged" | md5sum)" \
-		"$(llvm-profdata-19 show --all-functions --counts "$scratch/$name.profdata" | md5sum)"
+		"$(llvm-profdata-19 merge -text -o - "$scratch/$name.profraw" 2>&1 | md5sum)" \
+		"$(llvm-profdata-19 merge -text -o - "$scratch/$name.profdata" | md5sum)"
 done
 is "getppid x 100,000 on one CPU: exact" "$(count "$scratch/one.profdata" __x64_sys_getppid)" 100000
 is "getppid x 100,000 on each of two: exact" "$(count "$scratch/two.profdata" __x64_sys_getppid)" \
@@ -96,7 +100,7 @@ is "getppid x 100,000 on each of two: exact" "$(count "$scratch/two.profdata" __
 is "boot code is in the first, which says so" \
 	"$(grep -c 'boot code (__init): [1-9]' "$scratch/boot.err") $(grep -c 'from boot on' "$scratch/boot.err")" \
 	"1 1"
-is "start_kernel ran once" "$(count "$scratch/boot.profdata" start_kernel)" 1
+is "code from before perf existed ran once" "$(count "$scratch/boot.profdata" trap_init)" 1
 is "after a reset it is said to be one" "$(grep -c 'from a reset on' "$scratch/one.err")" 1
 
 offset_of() { od -An -tu8 -j72 -N8 "$1" | tr -d ' '; }
@@ -105,5 +109,145 @@ is "the load offset is that of the run" "$(offset_of "$scratch/counts/boot")" \
 	"$((0x$(cut -d' ' -f1 "$scratch/counts/text") - 0x$text))"
 [ "$(offset_of "$scratch/counts/boot")" != "$(offset_of "$scratch/again/boot")" ] &&
 	ok "two boots, two bases" || fail "two boots, two bases: $(offset_of "$scratch/again/boot")"
+
+# --- the PMU ---
+
+"$swlbr" map --kernel-table "$vmlinux" >"$scratch/lines" 2>"$scratch/err" ||
+	fail "map --kernel-table: $(cat "$scratch/err")"
+mkdir -p "$scratch/pmu"
+cp "$scratch/lines" "$scratch/pmu/lines"
+boot pmu 2 <<'RUN'
+swlbr=/sys/kernel/debug/swlbr
+tell() { echo "$1: $?"; }
+record() { name=$1; shift; perf record -o /tmp/data "$@" >/tmp/said 2>&1; tell "$name"
+	cp /tmp/data /share/$name.data; rm -f /tmp/data; }
+(head -c 52 lines; printf X; tail -c +54 lines) >/tmp/other
+cat /tmp/other >$swlbr/lines 2>/tmp/err; grep -c Stale /tmp/err; tell other
+(head -c 2000080 lines; printf '\377\377\377\377'; tail -c +2000085 lines) >/tmp/bad
+cat /tmp/bad >$swlbr/lines 2>/tmp/err; grep -c Invalid /tmp/err; tell bad
+record empty -e swlbr// -b -a busy stat 100 0
+cat lines >$swlbr/lines; tell lines
+perf list 2>/dev/null | grep -c 'swlbr/branches/'; tell list
+record any -e swlbr// -b -a busy stat 20000 0 1
+record raw -e swlbr// -b -R -a busy stat 20000 0 1
+record any_k -e swlbr// -j any,k -a busy pipe 5000 0
+record any_call -e swlbr// -j any_call,k -a busy stat 20000 0
+record any_ret -e swlbr// -j any_ret,k -a busy stat 20000 0
+record cond -e swlbr// -j cond,k -a busy stat 20000 0
+record ind_call -e swlbr// -j ind_call,k -a busy stat 20000 0
+record period -e swlbr// -c 50000 -b -a busy stat 20000 0
+record rate -e swlbr// -F 500 -b -a busy stat 20000 0
+record task -e swlbr// -b busy stat 20000 0
+record two -e swlbr// -e swlbr/branches/ -b -a busy stat 5000 0
+record beside -e swlbr// -e cpu-clock -a busy stat 20000 0
+record user_branches -e swlbr// -j any,u -a true
+record no_kernel -e swlbr//u -a true
+record callgraph -e swlbr// --call-graph lbr -a true
+record in_tx -e swlbr// -j any,in_tx,k -a true
+perf report -i /share/raw.data -b --stdio --sort symbol_from,symbol_to >/share/report 2>/dev/null
+tell report
+perf stat -x, -o /share/stat -e swlbr/branches/ -C 0 busy getppid 100000 0; tell stat
+chmod 755 / /tmp; chmod 1777 /tmp
+echo 2 >/proc/sys/kernel/perf_event_paranoid
+su -s /bin/sh nobody -c 'perf record -o /tmp/nobody -e swlbr// -b busy getppid 1000 0' \
+	>/tmp/said 2>&1; tell nobody
+su -s /bin/sh nobody -c 'cat /sys/kernel/debug/swlbr/counters' 2>/dev/null | wc -c
+echo 1 >$swlbr/reset
+record equal -F 1000 -m 4M -e swlbr// -R -C 1 -- busy getppid 50000 1
+cat $swlbr/counters >/share/equal
+RUN
+wanted="1
+other: 1
+1
+bad: 1
+empty: 0
+lines: 0
+1
+list: 0
+any: 0
+raw: 0
+any_k: 0
+any_call: 0
+any_ret: 0
+cond: 0
+ind_call: 0
+period: 0
+rate: 0
+task: 0
+two: 0
+beside: 0
+user_branches: 255
+no_kernel: 255
+callgraph: 255
+in_tx: 255
+report: 0
+stat: 0
+nobody: 255
+0
+equal: 0"
+is "what is to work works, and what is refused is refused" \
+	"$(diff <(echo "$wanted") "$scratch/pmu/said")" ""
+
+samples() { perf report -i "$scratch/pmu/$1.data" --stats 2>/dev/null |
+	sed -n "s/^ *${2:-SAMPLE} events: *\([0-9]*\).*/\1/p" | head -n 1; }
+stacks() { perf script -i "$scratch/pmu/$1.data" -F ip,brstack 2>/dev/null >"$scratch/$1.stacks"; }
+pmu_offset=$(offset_of "$scratch/pmu/equal")
+is "without a table the stacks are empty" "$(stacks empty; grep -c 0x "$scratch/empty.stacks")" 0
+for name in any raw any_k task period rate two any_call any_ret cond; do
+	stacks $name
+	if checked=$("$here/check_stacks.py" "$vmlinux" "$pmu_offset" <"$scratch/$name.stacks" 2>"$scratch/err"); then
+		ok "$name: each stack is two branches around a straight line ($checked)"
+	else
+		fail "$name: stacks: $checked $(cat "$scratch/err")"
+	fi
+done
+kinds() { stacks "$1"; grep -oE '/[A-Z_]+ ' "$scratch/$1.stacks" | sort -u | tr -d '/\n '; }
+is "any_call: only calls" "$(kinds any_call | sed 's/CALL//; s/IND_CALL//')" ""
+is "any_ret: only returns" "$(kinds any_ret)" RET
+is "cond: only conditional branches" "$(kinds cond)" COND
+[ "$(samples period)" -gt 0 ] && perf script -i "$scratch/pmu/period.data" -F period 2>/dev/null |
+	awk '$1 > 0 { n++; sum += $1 } END { exit !(n && sum / n > 10000) }' &&
+	ok "-c: a sample stands for about as many" || fail "-c: $(samples period) samples"
+for name in any raw two equal; do
+	is "$name: nothing lost" "$(samples $name LOST)$(samples $name LOST_SAMPLES)" ""
+done
+is "perf stat counts" "$(awk -F, '/swlbr/ { print ($1 > 100000) }' "$scratch/pmu/stat")" 1
+is "perf report has branches of the kernel" "$(grep -c '\[k\].*\[k\]' "$scratch/pmu/report" |
+	awk '{ print ($1 > 20) }')" 1
+perf script -i "$scratch/pmu/any.data" -F +brstackinsn --vmlinux "$vmlinux" 2>/dev/null >"$scratch/insns"
+is "brstackinsn finds instructions" "$(grep -c 'insn: 65 48 ff 05' "$scratch/insns" | awk '{ print ($1 > 100) }')" 1
+
+"$swlbr" convert -q -i "$scratch/pmu/equal.data" -f llvm-profdata -o "$scratch/samples.profdata" \
+	"$vmlinux" 2>"$scratch/err" || fail "convert of samples: $(cat "$scratch/err")"
+"$swlbr" convert -q -i "$scratch/pmu/equal" -f llvm-profdata -o "$scratch/export.profdata" "$vmlinux"
+is "the samples' deltas are exact" "$(count "$scratch/samples.profdata" __x64_sys_getppid)" 50000
+is "and so is the export" "$(count "$scratch/export.profdata" __x64_sys_getppid)" 50000
+
+# An emulated clock that goes with the instructions: then time does not depend on this machine.
+mkdir -p "$scratch/time"
+cp "$scratch/lines" "$scratch/time/lines"
+ACCEL=tcg,thread=single boot time 1 -icount shift=0,sleep=off <<'RUN'
+cat lines >/sys/kernel/debug/swlbr/lines
+perf record -F 1000 -o /tmp/a -e swlbr// -b -R -a busy stat 10000 0 >/dev/null 2>&1
+perf record -F 4000 -o /tmp/a -e swlbr// -b -R -a busy stat 10000 0 >/dev/null 2>&1
+cat /sys/kernel/debug/swlbr/scanners
+RUN
+is "no tick takes more than a quarter of its time ($(tail -n 1 "$scratch/time/said"))" \
+	"$(awk '$1 == 0 { print ($2 > 500), $6 }' "$scratch/time/said")" "1 0"
+
+mkdir -p "$scratch/stress"
+cp "$scratch/lines" "$scratch/stress/lines"
+boot stress 2 <<'RUN'
+swlbr=/sys/kernel/debug/swlbr
+cat lines >$swlbr/lines
+perf record -F 4000 -o /tmp/a -e swlbr// -b -a -- sleep 60 >/dev/null 2>&1 &
+(while :; do cat $swlbr/counters $swlbr/scanners >/dev/null; echo 1 >$swlbr/reset; done) &
+(while :; do cat lines >$swlbr/lines; done) &
+(while :; do busy pipe 1000 0 1; busy fork 10 0 1; done) &
+cycles 500
+wait %1
+RUN
+is "1,000 starts and stops, resets and reads meanwhile" \
+	"$(grep -c '[1-9] bytes of records' "$scratch/stress/said")" 1
 
 exit $status

@@ -4,13 +4,13 @@
 # Building and booting kernels for tests, in small steps that a test, or a person, calls:
 #
 #   tests/kernel/guest.sh build VERSION OUT [CONFIG_X=y...]    a kernel of package linux-source-VERSION
-#   tests/kernel/guest.sh initramfs FILE                       with busybox, perf and busy
+#   tests/kernel/guest.sh initramfs FILE                       with busybox, perf, busy and cycles
 #   tests/kernel/guest.sh run KERNEL INITRAMFS FOLDER [QEMU OPTION...]
 #
 # "build" keeps OUT/source and OUT/build, for the next time; GRAFT=no leaves swlbr out. "run" boots,
 # executes FOLDER/run in the guest, where the folder is /share, and gives back its exit status and,
 # on standard output, what it printed. Environment: CPUS (1), MEMORY (1G), APPEND, GUEST_TIME (300
-# seconds), CONSOLE (a file for the kernel's messages).
+# seconds), CONSOLE (a file for the kernel's messages), ACCEL (tcg).
 set -euo pipefail
 
 here=$(dirname "$(realpath "$0")")
@@ -82,6 +82,7 @@ initramfs()
 	done
 	add_program "$root" /usr/bin/perf
 	gcc -O2 -static -o "$root/bin/busy" "$here/busy.c"
+	gcc -O2 -static -o "$root/bin/cycles" "$here/cycles.c"
 	cp "$here/init" "$root/init"
 	echo 'root:x:0:0::/root:/bin/sh' >"$root/etc/passwd"
 	echo 'nobody:x:65534:65534::/tmp:/bin/sh' >>"$root/etc/passwd"

@@ -1,0 +1,72 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Branch stacks of the kernel against the code of its vmlinux.
+
+check_stacks.py VMLINUX OFFSET <SCRIPT: SCRIPT is what perf script -F brstack printed, OFFSET the
+kernel's addresses less those of vmlinux. Prints how many stacks there are and how many are no two
+branches around a straight line; exits 1 if there are any of these, or no stacks.
+"""
+import re
+import subprocess
+import sys
+
+vmlinux, offset = sys.argv[1], int(sys.argv[2])
+code = {}
+order = []
+disassembly = subprocess.run(["llvm-objdump-19", "-d", "--no-show-raw-insn", vmlinux],
+                             capture_output=True, text=True, check=True).stdout
+for line in disassembly.splitlines():
+    found = re.match(r"([0-9a-f]{16}):\s+(?:lock\s+|rep\s+|repz\s+)?(\S+)\s*(.*)", line)
+    if found:
+        address = int(found[1], 16)
+        target = re.match(r"0x([0-9a-f]+)", found[3])
+        code[address] = (len(order), found[2], int(target[1], 16) if target else None)
+        order.append(address)
+
+STOPS = ("jmp", "ret", "call", "iret", "sysret", "ud2", "hlt", "int3")
+
+
+def is_branch(mnemonic):
+    return mnemonic.startswith(("j", "ret", "call", "loop"))
+
+
+def goes(entry):
+    """Is there a branch at its from that can go to its to?"""
+    if entry[0] not in code or entry[1] not in code:
+        return "not an instruction"
+    _, mnemonic, target = code[entry[0]]
+    if not is_branch(mnemonic):
+        return f"{mnemonic} is no branch"
+    if target is not None and target != entry[1]:
+        return f"{mnemonic} goes to {target:#x}"
+    return None
+
+
+def straight(start, end):
+    first, last = code[start][0], code[end][0]
+    if last < first:
+        return "it runs backwards"
+    for address in order[first:last]:
+        if code[address][1].startswith(STOPS):
+            return f"{code[address][1]} at {address:#x} is in between"
+    return None
+
+
+stacks = bad = 0
+for line in sys.stdin:
+    entries = [(int(a, 16) - offset, int(b, 16) - offset)
+               for a, b in re.findall(r"0x([0-9a-f]+)/0x([0-9a-f]+)/", line)]
+    if not entries:
+        continue
+    stacks += 1
+    why = next(filter(None, map(goes, entries)), None)
+    if not why and len(entries) == 2:
+        why = straight(entries[1][1], entries[0][0])
+    if not why and len(entries) > 2:
+        why = f"{len(entries)} entries"
+    if why:
+        bad += 1
+        if bad <= 5:
+            print(f"{' '.join(f'{a:#x}/{b:#x}' for a, b in entries)}: {why}", file=sys.stderr)
+print(f"{stacks} stacks, {bad} bad")
+sys.exit(bad != 0 or stacks == 0)
