@@ -48,14 +48,15 @@ boot()
 	CPUS=$cpus "$guest" run "${@:2}" >"$share/said" 2>"$share/err"
 	is "$1: the guest got to its end" "$?" 0 || cat "$share/err"
 	is "$1: the kernel has nothing to complain of" \
-		"$(grep -cE 'WARNING|BUG|Oops|Call Trace|lockdep|RCU' "$share/dmesg" 2>/dev/null)" 0
+		"$(grep -E 'WARNING:|BUG:|Oops|Call Trace|INFO: |suspicious|possible .* detected' \
+			"$share/dmesg")" ""
 }
 
 # count PROFILE FUNCTION: the first counter of a function
 count()
 {
 	llvm-profdata-19 show --function="$2" --counts "$1" |
-		sed -n 's/^ *Function count: //p; s/^ *Block counts: //p' | head -n 1
+		sed -n 's/^ *Block counts: \[\([0-9]*\).*/\1/p' | head -n 1
 }
 
 "$guest" build "$version" "$out" CONFIG_SWLBR=y >"$scratch/log" 2>&1 ||
@@ -122,9 +123,9 @@ tell() { echo "$1: $?"; }
 record() { name=$1; shift; perf record -o /tmp/data "$@" >/tmp/said 2>&1; tell "$name"
 	cp /tmp/data /share/$name.data; rm -f /tmp/data; }
 (head -c 52 lines; printf X; tail -c +54 lines) >/tmp/other
-cat /tmp/other >$swlbr/lines 2>/tmp/err; grep -c Stale /tmp/err; tell other
+cat /tmp/other >$swlbr/lines 2>/tmp/err; grep -c Stale /tmp/err
 (head -c 2000080 lines; printf '\377\377\377\377'; tail -c +2000085 lines) >/tmp/bad
-cat /tmp/bad >$swlbr/lines 2>/tmp/err; grep -c Invalid /tmp/err; tell bad
+cat /tmp/bad >$swlbr/lines 2>/tmp/err; grep -c Invalid /tmp/err
 record empty -e swlbr// -b -a busy stat 100 0
 cat lines >$swlbr/lines; tell lines
 perf list 2>/dev/null | grep -c 'swlbr/branches/'; tell list
@@ -157,9 +158,7 @@ record equal -F 1000 -m 4M -e swlbr// -R -C 1 -- busy getppid 50000 1
 cat $swlbr/counters >/share/equal
 RUN
 wanted="1
-other: 1
 1
-bad: 1
 empty: 0
 lines: 0
 1
@@ -193,15 +192,17 @@ samples() { perf report -i "$scratch/pmu/$1.data" --stats 2>/dev/null |
 stacks() { perf script -i "$scratch/pmu/$1.data" -F ip,brstack 2>/dev/null >"$scratch/$1.stacks"; }
 pmu_offset=$(offset_of "$scratch/pmu/equal")
 is "without a table the stacks are empty" "$(stacks empty; grep -c 0x "$scratch/empty.stacks")" 0
-for name in any raw any_k task period rate two any_call any_ret cond; do
+recordings="any raw any_k task period rate two any_call any_ret cond"
+for name in $recordings; do
 	stacks $name
-	if checked=$("$here/check_stacks.py" "$vmlinux" "$pmu_offset" <"$scratch/$name.stacks" 2>"$scratch/err"); then
-		ok "$name: each stack is two branches around a straight line ($checked)"
-	else
-		fail "$name: stacks: $checked $(cat "$scratch/err")"
-	fi
 done
-kinds() { stacks "$1"; grep -oE '/[A-Z_]+ ' "$scratch/$1.stacks" | sort -u | tr -d '/\n '; }
+(cd "$scratch" && "$here/check_stacks.py" "$vmlinux" "$pmu_offset" $(printf '%s.stacks ' $recordings)) \
+	>"$scratch/checked" 2>"$scratch/err" || fail "check_stacks.py: $(tail -n 1 "$scratch/err")"
+for name in $recordings; do
+	is "$name: each stack is branches around a straight line" \
+		"$(awk -v name="$name.stacks" '$1 == name { print ($2 > 0), $3 }' "$scratch/checked")" "1 0"
+done
+kinds() { grep -oE '/[A-Z_]+ ' "$scratch/$1.stacks" | sort -u | tr -d '/\n '; }
 is "any_call: only calls" "$(kinds any_call | sed 's/CALL//; s/IND_CALL//')" ""
 is "any_ret: only returns" "$(kinds any_ret)" RET
 is "cond: only conditional branches" "$(kinds cond)" COND

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Branch stacks of the kernel against the code of its vmlinux.
 
-check_stacks.py VMLINUX OFFSET <SCRIPT: SCRIPT is what perf script -F brstack printed, OFFSET the
-kernel's addresses less those of vmlinux. Prints how many stacks there are and how many are no two
-branches around a straight line; exits 1 if there are any of these, or no stacks.
+check_stacks.py VMLINUX OFFSET SCRIPT...: a SCRIPT is what perf script -F brstack printed, OFFSET the
+kernel's addresses less those of vmlinux. Prints for each how many stacks there are, and how many are
+no two branches around a straight line.
 """
 import re
 import subprocess
@@ -52,21 +52,26 @@ def straight(start, end):
     return None
 
 
-stacks = bad = 0
-for line in sys.stdin:
-    entries = [(int(a, 16) - offset, int(b, 16) - offset)
-               for a, b in re.findall(r"0x([0-9a-f]+)/0x([0-9a-f]+)/", line)]
-    if not entries:
-        continue
-    stacks += 1
-    why = next(filter(None, map(goes, entries)), None)
-    if not why and len(entries) == 2:
-        why = straight(entries[1][1], entries[0][0])
-    if not why and len(entries) > 2:
-        why = f"{len(entries)} entries"
-    if why:
-        bad += 1
-        if bad <= 5:
-            print(f"{' '.join(f'{a:#x}/{b:#x}' for a, b in entries)}: {why}", file=sys.stderr)
-print(f"{stacks} stacks, {bad} bad")
-sys.exit(bad != 0 or stacks == 0)
+def check(name):
+    stacks = bad = 0
+    for line in open(name):
+        entries = [(int(a, 16) - offset, int(b, 16) - offset)
+                   for a, b in re.findall(r"0x([0-9a-f]+)/0x([0-9a-f]+)/", line)]
+        if not entries:
+            continue
+        stacks += 1
+        why = next(filter(None, map(goes, entries)), None)
+        if not why and len(entries) == 2:
+            why = straight(entries[1][1], entries[0][0])
+        if not why and len(entries) > 2:
+            why = f"{len(entries)} entries"
+        if why:
+            bad += 1
+            if bad <= 5:
+                print(f"{' '.join(f'{a:#x}/{b:#x}' for a, b in entries)}: {why}",
+                      file=sys.stderr)
+    print(f"{name} {stacks} {bad}")
+
+
+for script in sys.argv[3:]:
+    check(script)
