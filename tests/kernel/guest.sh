@@ -10,7 +10,8 @@
 # "build" keeps OUT/source and OUT/build, for the next time; GRAFT=no leaves swlbr out. "run" boots,
 # executes FOLDER/run in the guest, where the folder is /share, and gives back its exit status and,
 # on standard output, what it printed. Environment: CPUS (1), MEMORY (1G), APPEND, GUEST_TIME (300
-# seconds), CONSOLE (a file for the kernel's messages), ACCEL (tcg).
+# seconds), CONSOLE (a file for the kernel's messages), ACCEL (tcg), RECORDER (a
+# command that runs QEMU).
 set -euo pipefail
 
 here=$(dirname "$(realpath "$0")")
@@ -39,7 +40,7 @@ prepare_tree()
 
 build()
 {
-	local version=$1 out=$2 line make
+	local version=$1 out=$2 line symbol make
 
 	shift 2
 	mkdir -p "$out/build"
@@ -53,7 +54,9 @@ build()
 	"${make[@]}" allnoconfig KCONFIG_ALLCONFIG="$out/build/all.config" >"$out/build/config.log" 2>&1 ||
 		{ cat "$out/build/config.log" >&2; return 1; }
 	grep '^CONFIG_' "$out/build/all.config" | while read -r line; do
+		symbol=${line%%=*}
 		grep -qxF "$line" "$out/build/.config" || [ "${line#*=}" = n ] ||
+			! grep -rqE "^(menu)?config ${symbol#CONFIG_}$" --include='Kconfig*' "$out/source" ||
 			fail "the configuration does not take $line"
 	done
 	"${make[@]}" -j"$(nproc)" bzImage
@@ -98,7 +101,7 @@ run()
 	shift 3
 	console=${CONSOLE:-$folder/console}
 	rm -f "$folder/status" "$folder/output"
-	timeout --kill-after=5 "${GUEST_TIME:-300}" qemu-system-x86_64 -nodefaults -no-reboot \
+	timeout --kill-after=5 "${GUEST_TIME:-300}" ${RECORDER-} qemu-system-x86_64 -nodefaults -no-reboot \
 		-display none -cpu max -smp "$cpus" -m "${MEMORY:-1G}" -serial "file:$console" \
 		-virtfs "local,path=$folder,mount_tag=share,security_model=none" \
 		-kernel "$kernel" -initrd "$initramfs" \
