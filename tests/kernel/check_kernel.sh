@@ -111,6 +111,29 @@ is "the load offset is that of the run" "$(offset_of "$scratch/counts/boot")" \
 [ "$(offset_of "$scratch/counts/boot")" != "$(offset_of "$scratch/again/boot")" ] &&
 	ok "two boots, two bases" || fail "two boots, two bases: $(offset_of "$scratch/again/boot")"
 
+# The machine counts too, every instruction, over the same boot. Each of these has one counter, is
+# inlined nowhere, and does not run between the reading of the counters and the machine's end.
+functions="
+	simple_strtoul sysfs_create_groups kern_path_create memblock_free_pages acpi_device_is_present
+	kobject_init_and_add dev_set_name acpi_is_valid_space_id acpi_ut_dword_byte_swap
+	kmem_cache_create rcu_sync_init set_pte_vaddr_p4d vfs_fchmod _dev_info mpc_ioapic_id
+	get_cpu_cacheinfo register_net_sysctl acpi_get_cpuid vp_modern_get_queue_enable swiotlb_init
+	set_dma_reserve raw_proc_init pnp_register_driver pci_acpi_add_bus_pm_notifier mm_cache_init
+	ip_tunnel_core_init inet_peer_base_init e820__range_update cgroup_init_early
+	acpi_processor_init acpi_debugfs_init x86_init_noop device_create init_irq_alloc_info
+	acpi_ds_initialize_region pci_reset_supported subsys_system_register register_sysctl
+	register_sysctl_table register_die_notifier pci_lock_rescan_remove dev_uc_init
+	atomic_notifier_chain_register"
+RECORDER="$swlbr record -q --emulate=counts --kernel=$vmlinux -o $scratch/truth.arcs --" \
+	APPEND=nokaslr ACCEL=tcg,thread=single boot twice 1 <<'RUN'
+cat /sys/kernel/debug/swlbr/counters >/share/end
+RUN
+"$swlbr" convert -q -i "$scratch/twice/end" -f llvm-profdata -o "$scratch/end.profdata" "$vmlinux"
+"$here/check_counts.py" "$vmlinux" "$scratch/end.profdata" "$scratch/truth.arcs" $functions \
+	>"$scratch/both" || fail "check_counts.py"
+is "50 functions: counted as often as the emulator saw them run" \
+	"$(awk '$2 == $3 && $2 > 0 { n++; next } { print } END { print n }' "$scratch/both" | tail -n 6)" 50
+
 # --- the PMU ---
 
 "$swlbr" map --kernel-table "$vmlinux" >"$scratch/lines" 2>"$scratch/err" ||
@@ -229,8 +252,8 @@ mkdir -p "$scratch/time"
 cp "$scratch/lines" "$scratch/time/lines"
 ACCEL=tcg,thread=single boot time 1 -icount shift=0,sleep=off <<'RUN'
 cat lines >/sys/kernel/debug/swlbr/lines
-perf record -F 1000 -o /tmp/a -e swlbr// -b -R -a busy stat 10000 0 >/dev/null 2>&1
-perf record -F 4000 -o /tmp/a -e swlbr// -b -R -a busy stat 10000 0 >/dev/null 2>&1
+perf record -F 1000 -o /tmp/a -e swlbr// -b -R -a busy stat 200000 0 >/dev/null 2>&1
+perf record -F 4000 -o /tmp/a -e swlbr// -b -R -a busy stat 200000 0 >/dev/null 2>&1
 cat /sys/kernel/debug/swlbr/scanners
 RUN
 is "no tick takes more than a quarter of its time ($(tail -n 1 "$scratch/time/said"))" \
