@@ -123,7 +123,9 @@ functions="
 	acpi_processor_init acpi_debugfs_init x86_init_noop device_create init_irq_alloc_info
 	acpi_ds_initialize_region pci_reset_supported subsys_system_register register_sysctl
 	register_sysctl_table register_die_notifier pci_lock_rescan_remove dev_uc_init
-	atomic_notifier_chain_register"
+	atomic_notifier_chain_register printk_sysctl_init nsproxy_cache_init mark_rodata_ro ip_init
+	gunzip acpi_apd_init zone_sizes_init
+"
 RECORDER="$swlbr record -q --emulate=counts --kernel=$vmlinux -o $scratch/truth.arcs --" \
 	APPEND=nokaslr ACCEL=tcg,thread=single boot twice 1 <<'RUN'
 cat /sys/kernel/debug/swlbr/counters >/share/end
