@@ -77,6 +77,9 @@ _perf_swlbr_words()
 	map:-*)
 		COMPREPLY=($(compgen -W "--stat --dump --function --kernel-table --no-cache -v --verbose --help" \
 			-- "$current")) ;;
+	inject:-*)
+		COMPREPLY=($(compgen -W "-i --input -o --output -c --count -q --quiet -h --help" \
+			-- "$current")) ;;
 	merge:-*)
 		COMPREPLY=($(compgen -W "-o --output --weight -q --quiet --help" -- "$current")) ;;
 	record:*)
