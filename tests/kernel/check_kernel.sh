@@ -249,6 +249,23 @@ is "brstackinsn finds instructions" "$(grep -c 'insn: 65 48 ff 05' "$scratch/ins
 is "the samples' deltas are exact" "$(count "$scratch/samples.profdata" __x64_sys_getppid)" 50000
 is "and so is the export" "$(count "$scratch/export.profdata" __x64_sys_getppid)" 50000
 
+"$swlbr" inject -q -i "$scratch/pmu/raw.data" -o "$scratch/walks" "$vmlinux" 2>"$scratch/err"
+is "inject" "$?$(cat "$scratch/err")" 0
+for from in "$scratch/walks" "$scratch/pmu/raw.data"; do
+	"$swlbr" convert -q -i "$from" -f llvm-profdata -o - "$vmlinux" | md5sum
+done >"$scratch/sums"
+is "inject: the same counters" "$(uniq "$scratch/sums" | wc -l)" 1
+perf script -i "$scratch/walks" -F ip,brstack 2>/dev/null | grep 0x >"$scratch/walks.stacks"
+is "inject: long stacks" "$(awk '{ n += NF - 1 } END { print (NR > 1000 && n / NR > 16) }' \
+	"$scratch/walks.stacks")" 1
+(cd "$scratch" && "$here/check_stacks.py" --walks "$vmlinux" "$pmu_offset" walks.stacks) \
+	>"$scratch/checked" 2>"$scratch/err"
+is "inject: each range of them is a straight line" \
+	"$(awk '{ print ($2 > 0), $3 }' "$scratch/checked")" "1 0" || head -n 5 "$scratch/err"
+"$swlbr" convert -i "$scratch/pmu/raw.data" -f arcs -o "$scratch/arcs" "$vmlinux" 2>"$scratch/err"
+is "raw samples become an edge profile" "$? $(grep -c '^branch' "$scratch/arcs" | awk '{ print ($1 > 1000) }')" \
+	"0 1"
+
 # An emulated clock that goes with the instructions: then time does not depend on this machine.
 mkdir -p "$scratch/time"
 cp "$scratch/lines" "$scratch/time/lines"

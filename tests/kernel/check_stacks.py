@@ -4,12 +4,15 @@
 
 check_stacks.py VMLINUX OFFSET SCRIPT...: a SCRIPT is what perf script -F brstack printed, OFFSET the
 kernel's addresses less those of vmlinux. Prints for each how many stacks there are, and how many are
-no two branches around a straight line.
+no two branches around a straight line. With --walks stacks may be longer, and have ends elsewhere.
 """
 import re
 import subprocess
 import sys
 
+walks = sys.argv[1] == "--walks"
+if walks:
+    del sys.argv[1]
 vmlinux, offset = sys.argv[1], int(sys.argv[2])
 code = {}
 order = []
@@ -23,6 +26,7 @@ for line in disassembly.splitlines():
         code[address] = (len(order), found[2], int(target[1], 16) if target else None)
         order.append(address)
 
+ELSEWHERE = 0x1000 - offset  # SWLBR_NO_COUNTERS_ADDRESS
 STOPS = ("jmp", "ret", "call", "iret", "sysret", "ud2", "hlt", "int3")
 
 
@@ -32,6 +36,8 @@ def is_branch(mnemonic):
 
 def goes(entry):
     """Is there a branch at its from that can go to its to?"""
+    if walks and (entry[0] == ELSEWHERE or entry[1] == ELSEWHERE):
+        return None
     if entry[0] not in code or entry[1] not in code:
         return "not an instruction"
     _, mnemonic, target = code[entry[0]]
@@ -43,6 +49,8 @@ def goes(entry):
 
 
 def straight(start, end):
+    if walks and (start == ELSEWHERE or end == ELSEWHERE):
+        return None
     first, last = code[start][0], code[end][0]
     if last < first:
         return "it runs backwards"
@@ -61,9 +69,9 @@ def check(name):
             continue
         stacks += 1
         why = next(filter(None, map(goes, entries)), None)
-        if not why and len(entries) == 2:
-            why = straight(entries[1][1], entries[0][0])
-        if not why and len(entries) > 2:
+        for newer, older in zip(entries, entries[1:]):
+            why = why or straight(older[1], newer[0])
+        if not why and len(entries) > 2 and not walks:
             why = f"{len(entries)} entries"
         if why:
             bad += 1

@@ -7,6 +7,7 @@
 #include <swlbr/kernel_counters.h>
 
 #include "check.h"
+#include "perfdata_image.h"
 #include "pmu/include/uapi/linux/swlbr.h"
 
 #define NR 5
@@ -182,6 +183,51 @@ static void test_damage(void)
 	check(true, "20,000 damaged copies");
 }
 
+/* A sample with @nr deltas in @size bytes of raw data, of which the first say @said. */
+static bool delta(bool swap, uint32_t said, uint32_t size, uint32_t index, uint32_t *counter,
+		  uint32_t *nr)
+{
+	struct file_image image = { .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_RAW,
+				    .swap = swap };
+	struct swlbr_perfdata *file;
+	struct swlbr_record record = { 0 };
+	struct swlbr_error *error;
+	bool end, good;
+
+	begin_file(&image, 128, 0);
+	begin_record(&image, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
+	put32(&image, 7);
+	put32(&image, 7);
+	put32(&image, size);
+	for (uint32_t i = 0; i < size / 4; i++)
+		put32(&image, i ? 100 + i : said);
+	end_record(&image);
+	end_file(&image);
+	error = open_image(&image, &file);
+	if (error) {
+		swlbr_error_destroy(error);
+		return false;
+	}
+	error = swlbr_perfdata_next(file, &record, &end);
+	good = !error && swlbr_perfdata_delta(file, &record, index, counter, nr);
+	swlbr_error_destroy(error);
+	swlbr_perfdata_close(file);
+	return good;
+}
+
+static void test_deltas(void)
+{
+	uint32_t counter = 0, nr = 0;
+
+	for (int swap = 0; swap < 2; swap++)
+		check(delta(swap, 3, 28, 2, &counter, &nr) && counter == 105 && nr == 106,
+		      "the third delta of a sample%s", swap ? ", byte order swapped" : "");
+	check(!delta(false, 3, 28, 3, &counter, &nr), "there is no fourth");
+	check(!delta(false, 4, 28, 0, &counter, &nr), "more said than there are: none");
+	check(!delta(false, UINT32_MAX, 28, 0, &counter, &nr), "far more: none");
+	check(!delta(false, 0, 4, 0, &counter, &nr), "what perf writes where there are none");
+}
+
 int main(void)
 {
 	struct export export;
@@ -193,5 +239,6 @@ int main(void)
 	test_sizes();
 	test_refused();
 	test_damage();
+	test_deltas();
 	return failures != 0;
 }
