@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define PAGES 9
+#define PAGES	 9
 #define MAX_CPUS 16
 
 static unsigned int event_type(void)
@@ -48,8 +48,8 @@ int main(int argc, char **argv)
 
 		for (int cpu = 0; cpu < cpus && cpu < MAX_CPUS; cpu++) {
 			fds[cpu] = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, 0);
-			ring[cpu] = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fds[cpu],
-					 0);
+			ring[cpu] =
+				mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fds[cpu], 0);
 			if (fds[cpu] < 0 || ring[cpu] == MAP_FAILED) {
 				perror("cycles: swlbr");
 				return 1;
