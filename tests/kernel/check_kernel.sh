@@ -59,6 +59,33 @@ count()
 		sed -n 's/^ *Block counts: \[\([0-9]*\).*/\1/p' | head -n 1
 }
 
+# --- the graft ---
+
+graft=$repository/scripts/kernel-graft.sh
+tree=$scratch/tree
+sum_of() { (cd "$1" && find . -type f | LC_ALL=C sort | xargs md5sum | md5sum; find . -type d | wc -l); }
+mkdir "$tree"
+tar -C "$tree" --strip-components=1 -xJf "/usr/src/linux-source-$version.tar.xz" \
+	$(printf "linux-source-$version/%s " Makefile arch/Kconfig arch/x86/kernel \
+		include/asm-generic include/linux include/uapi/linux kernel/Makefile scripts)
+before=$(sum_of "$tree")
+"$graft" "$tree"
+once=$(sum_of "$tree")
+"$graft" "$tree"
+is "grafting twice is grafting once" "$(sum_of "$tree")" "$once"
+[ "$once" != "$before" ] && ok "it does something" || fail "it does something"
+"$graft" "$tree" --revert
+is "--revert leaves the tree as it was" "$(sum_of "$tree")" "$before"
+sed -i 's/PERCPU_DECRYPTED_SECTION/&_2/' "$tree/include/asm-generic/vmlinux.lds.h"
+before=$(sum_of "$tree")
+"$graft" "$tree" 2>"$scratch/err"
+is "a tree where a line is missing: refused, and left as it was" \
+	"$? $(grep -c 'not just one line' "$scratch/err") $(sum_of "$tree")" "1 1 $before"
+sed -i 's/^PATCHLEVEL = .*/PATCHLEVEL = 99/' "$tree/Makefile"
+"$graft" "$tree" 2>"$scratch/err"
+is "another version: refused" "$? $(grep -c 'is Linux 6.99' "$scratch/err")" "1 1"
+rm -rf "$tree"
+
 "$guest" build "$version" "$out" CONFIG_SWLBR=y >"$scratch/log" 2>&1 ||
 	{ fail "build of Linux $version: $(tail -n 5 "$scratch/log")"; exit 1; }
 is "the build has no warning" "$(grep -ci warning "$scratch/log")" 0
