@@ -160,7 +160,7 @@ static void find_symbols(void)
 		const char *name = symbol_name(sym);
 
 		for (size_t k = 0; k < ARRAY_SIZE(wanted); k++) {
-			if (strcmp(name, wanted[k].name))
+			if (sym->st_shndx == SHN_UNDEF || strcmp(name, wanted[k].name))
 				continue;
 			*wanted[k].address = sym->st_value;
 			found[k] = true;
