@@ -41,8 +41,8 @@
 
 #define DEFAULT_TICK_NS		(NSEC_PER_SEC / 1000)
 #define MIN_TICK_NS		(100 * NSEC_PER_USEC)
-/* Scanning may take this part of the time between ticks; what follows gets as much at most. */
-#define SLICE_PART		8
+/* Scanning may take this part of the time between ticks; writing samples takes some more. */
+#define SLICE_PART		16
 
 /**
  * struct swlbr_event - what is ours of a perf event
@@ -72,6 +72,7 @@ struct swlbr_event {
  * @users: events that may come to this CPU; under users_lock
  * @tick_ns: between ticks
  * @events: those on the CPU now, started or not
+ * @full: samples had to be written to make room: enough for this tick
  * @busy: it is scanning: what that leads to is not to scan
  * @last: what each counter was when it was last looked at
  * @at: which is looked at next
@@ -89,6 +90,7 @@ struct scanner {
 	unsigned int		users;
 	u64			tick_ns;
 	struct perf_event	*events[MAX_EVENTS];
+	bool			full;
 	bool			busy;
 	u64			*last;
 	u64			at;
@@ -237,15 +239,17 @@ static bool wants_samples(struct perf_event *event)
 	return event && is_sampling_event(event) && !(event->hw.state & PERF_HES_STOPPED);
 }
 
-static void give(struct perf_event *event, const struct scanner *scanner, struct pt_regs *regs)
+static void give(struct perf_event *event, struct scanner *scanner, struct pt_regs *regs)
 {
 	struct swlbr_event *swlbr = to_swlbr(event);
 
 	if (event->hw.state & PERF_HES_STOPPED)
 		return;
 	local64_add(scanner->found_sum, &event->count);
-	if (wants_samples(event) && swlbr->raw.nr + scanner->nr_found > MAX_DELTAS)
+	if (wants_samples(event) && swlbr->raw.nr + scanner->nr_found > MAX_DELTAS) {
 		output(event, regs);
+		scanner->full = true;
+	}
 	/* perf may have found that there are too many. */
 	if (!wants_samples(event))
 		return;
@@ -295,7 +299,9 @@ static void look_at(struct scanner *scanner, u64 first, const u64 *from, u64 nr,
 	}
 }
 
-/* Look at the counters in turn: until the time is up, and at most once at each. */
+#define NO_LIMIT	U64_MAX
+
+/* Look at the counters in turn: until @cycles are up, and at most once at each. */
 static void scan(struct scanner *scanner, u64 cycles, struct pt_regs *regs)
 {
 	const struct swlbr_engine *engine = swlbr_engine();
@@ -306,6 +312,7 @@ static void scan(struct scanner *scanner, u64 cycles, struct pt_regs *regs)
 	if (scanner->busy)
 		return;
 	scanner->busy = true;
+	scanner->full = false;
 	for (left = engine->nr_counters; left; left -= nr) {
 		const u64 *from = engine->counters(scanner->at, cpu, &nr);
 
@@ -315,7 +322,7 @@ static void scan(struct scanner *scanner, u64 cycles, struct pt_regs *regs)
 		scanner->at += nr;
 		if (scanner->at == engine->nr_counters)
 			scanner->at = 0;
-		if (get_cycles() - start >= cycles)
+		if (cycles != NO_LIMIT && (scanner->full || get_cycles() - start >= cycles))
 			break;
 	}
 	hand_out(scanner, regs);
@@ -324,7 +331,7 @@ static void scan(struct scanner *scanner, u64 cycles, struct pt_regs *regs)
 
 static void scan_all(struct scanner *scanner, struct pt_regs *regs)
 {
-	scan(scanner, U64_MAX, regs);
+	scan(scanner, NO_LIMIT, regs);
 }
 
 static void note_time(struct scanner *scanner, u64 cycles)
