@@ -2,6 +2,7 @@
 #
 #   make demo              on a fresh Debian 12: sets up, builds, shows the main job
 #   make check             sets up, builds, tests
+#   make check-kernel      sets up, builds an instrumented kernel, tests it in a virtual machine
 #   make all bench bench-accuracy fuzz man format-check install clean
 #
 #   prefix= DESTDIR=       where install puts things (/usr/local)
@@ -81,7 +82,7 @@ LIBRARIES := $(O)/libswlbr.a $(O)/libswlbr.so $(O)/$(SONAME)
 # What unit tests may link besides the library: everything of the program but its main().
 PROGRAM_PARTS := $(O)/perf-swlbr.a
 
-.PHONY: all programs demo check bench bench-accuracy fuzz install install-man clean man docs format \
+.PHONY: all programs demo check check-kernel run-check-kernel bench bench-accuracy fuzz install install-man clean man docs format \
 	format-check unit-tests run-demo run-check run-bench run-bench-accuracy run-fuzz FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -93,7 +94,8 @@ unit-tests: $(UNIT_TESTS)
 # These begin on a machine that may have no compiler yet.
 demo: setup = demo
 check bench bench-accuracy fuzz: setup = check
-demo check bench bench-accuracy fuzz:
+check-kernel: setup = check-kernel
+demo check check-kernel bench bench-accuracy fuzz:
 	@scripts/setup.sh --build-dir $(O) $(setup)
 	@+$(MAKE) --no-print-directory run-$@
 
@@ -111,6 +113,10 @@ run-check:
 	@+$(MAKE) --no-print-directory -s $(JOBS) all
 	@+$(MAKE) --no-print-directory -s $(JOBS) programs unit-tests $(ASAN_ARGS)
 	@BUILD=$(abspath $(O)) BUILD_ASAN=$(abspath $(O)/asan) tests/run.sh $(TESTS)
+
+run-check-kernel:
+	@+$(MAKE) --no-print-directory -s $(JOBS) programs
+	@BUILD=$(abspath $(O)) tests/kernel/check_kernel.sh $(KERNEL)
 
 run-bench:
 	@+$(MAKE) --no-print-directory -s $(JOBS) all
@@ -207,11 +213,13 @@ endif
 
 # The format of the version that is checked; other versions of clang-format differ.
 CLANG_FORMAT ?= clang-format-14
+# Kernel code is in the kernel's own style, which its checkpatch.pl checks.
+FORMATTED = '*.c' '*.h' ':!pmu/kernel' ':!pmu/include'
 format-check:
-	git ls-files -z '*.c' '*.h' | xargs -0r $(CLANG_FORMAT) --dry-run -Werror
+	git ls-files -z $(FORMATTED) | xargs -0r $(CLANG_FORMAT) --dry-run -Werror
 
 format:
-	git ls-files -z '*.c' '*.h' | xargs -0r $(CLANG_FORMAT) -i
+	git ls-files -z $(FORMATTED) | xargs -0r $(CLANG_FORMAT) -i
 
 to = $(DESTDIR)$(1)
 install: all $(if $(HAVE_MAN_TOOLS),install-man)
@@ -244,9 +252,9 @@ install-man: man
 	$(INSTALL) -d $(call to,$(mandir)/man1)
 	$(INSTALL) -m 644 $(MAN_PAGES) $(call to,$(mandir)/man1)
 
-# libperf and the workloads stay: they are setup's, and cost time and network.
+# libperf and the workloads stay: they are setup's, and cost time and network. So do kernels.
 clean:
-	rm -rf $(filter-out $(O)/libperf $(O)/workloads,$(wildcard $(O)/*))
+	rm -rf $(filter-out $(O)/libperf $(O)/workloads $(O)/kernel-%,$(wildcard $(O)/*))
 
 -include $(QEMU_PLUGIN_OBJ:.o=.d) $(patsubst %.c,$(O)/%.d,$(LIB_SRC) $(RECORDER_SRC) $(COMMAND_SRC) $(PLUGIN_SRC) $(DLFILTER_SRC) \
 	$(UNIT_SRC) $(FUZZ_SRC))

@@ -16,6 +16,7 @@ int cmd_record(int argc, char **argv);
 int cmd_map(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
+int cmd_inject(int argc, char **argv);
 int cmd_cflags(int argc, char **argv);
 
 /* One line on stderr, "perf swlbr: …". Takes @error; returns 1, the exit status of a failure. */

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* perf swlbr map: the branch map of a binary, for people. */
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <swlbr/branch_map.h>
+#include <swlbr/kernel_lines.h>
 
 #include "cmd.h"
 
@@ -18,6 +21,8 @@ static const char usage[] =
 	"        --stat            what the map holds, in numbers (the default)\n"
 	"        --dump            every block: how it ends, its edges, its increment sites\n"
 	"        --function <name> dump this function alone\n"
+	"        --kernel-table    of the vmlinux of a kernel with CONFIG_SWLBR: what that kernel is to\n"
+	"                          be told for branch stacks, on standard output\n"
 	"        --no-cache        make the map anew, whatever the cache has\n"
 	"    -v, --verbose         with --stat: the functions with counters that no site updates\n"
 	"    -h, --help            this text\n"
@@ -25,10 +30,11 @@ static const char usage[] =
 	" Examples:\n"
 	"    perf swlbr map ./prog\n"
 	"    perf swlbr map --function main ./prog\n"
+	"    perf swlbr map --kernel-table vmlinux >/sys/kernel/debug/swlbr/lines\n"
 	"\n";
 
 struct map_options {
-	bool dump, no_cache, verbose;
+	bool dump, no_cache, verbose, kernel_table;
 	const char *function, *binary;
 };
 
@@ -201,6 +207,33 @@ static int print_stat(const struct swlbr_branch_map *map, const struct swlbr_cou
 	return 0;
 }
 
+static int write_kernel_table(struct swlbr_elf *elf, const struct swlbr_branch_map *map,
+			      const struct swlbr_counters *counters)
+{
+	struct swlbr_kernel_lines lines;
+	struct swlbr_error *error = swlbr_kernel_lines_make(elf, counters, map, &lines);
+	size_t done = 0;
+
+	if (error)
+		return cmd_fail(error);
+	/* By write(): the kernel judges the table as a whole, and its verdict is the last one's. */
+	while (!error && done < lines.size) {
+		ssize_t n = write(STDOUT_FILENO, lines.data + done, lines.size - done);
+
+		if (n < 0 && errno != EINTR)
+			error = swlbr_error_errno(errno, "standard output");
+		else if (n > 0)
+			done += (size_t)n;
+	}
+	if (!error)
+		fprintf(stderr,
+			"[ perf swlbr map: %zu straight lines of %llu counters, of %llu in all ]\n",
+			lines.nr, (unsigned long long)lines.nr_with_line,
+			(unsigned long long)lines.nr_counters);
+	swlbr_kernel_lines_deinit(&lines);
+	return error ? cmd_fail(error) : 0;
+}
+
 static double now(void)
 {
 	struct timespec time;
@@ -231,6 +264,8 @@ static int run(const struct map_options *options)
 					  : swlbr_branch_map_load(elf, counters, &map);
 	if (error)
 		status = cmd_fail(error);
+	else if (options->kernel_table)
+		status = write_kernel_table(elf, map, counters);
 	else if (options->dump)
 		status = dump(map, options);
 	else
@@ -243,11 +278,12 @@ static int run(const struct map_options *options)
 
 int cmd_map(int argc, char **argv)
 {
-	enum { STAT = 256, DUMP, FUNCTION, NO_CACHE };
+	enum { STAT = 256, DUMP, FUNCTION, NO_CACHE, KERNEL_TABLE };
 	static const struct option long_options[] = {
 		{ "stat", no_argument, NULL, STAT },
 		{ "dump", no_argument, NULL, DUMP },
 		{ "function", required_argument, NULL, FUNCTION },
+		{ "kernel-table", no_argument, NULL, KERNEL_TABLE },
 		{ "no-cache", no_argument, NULL, NO_CACHE },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
@@ -269,6 +305,9 @@ int cmd_map(int argc, char **argv)
 			options.dump = true;
 			options.function = optarg;
 			break;
+		case KERNEL_TABLE:
+			options.kernel_table = true;
+			break;
 		case NO_CACHE:
 			options.no_cache = true;
 			break;
@@ -288,5 +327,7 @@ int cmd_map(int argc, char **argv)
 	if (optind + 1 != argc)
 		return cmd_usage_error("map", "a map of what? one binary");
 	options.binary = argv[optind];
+	if (options.kernel_table && isatty(STDOUT_FILENO))
+		return cmd_usage_error("map", "--kernel-table is no text: send it somewhere (>)");
 	return run(&options);
 }

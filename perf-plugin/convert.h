@@ -81,8 +81,9 @@ struct convert {
 	struct swlbr_reporter reporter;
 	struct convert_binary *binaries;
 	size_t nr_binaries;
-	uint64_t processes; /* with counters in a perf.data */
-	uint64_t reports;   /* lines of damage */
+	uint64_t processes;	  /* with counters in a perf.data */
+	uint64_t reports;	  /* lines of damage */
+	const char *counted_from; /* since when a kernel's counters count */
 };
 
 /* What --pid and so on choose by. */
@@ -151,6 +152,24 @@ struct swlbr_error *convert_flow(struct convert *convert, struct swlbr_edge_prof
 
 /* Add a .profraw to the set. */
 struct swlbr_error *convert_profraw(struct convert *convert, const char *path);
+
+/* Add the counters that a kernel exported to the profile of its vmlinux. */
+struct swlbr_error *convert_kernel(struct convert *convert, const char *path);
+
+/* True if the perf.data at @path has samples of the kernel's counters with what they counted. */
+struct swlbr_error *convert_has_kernel_counters(const char *path, bool *ret);
+/* Let @add, which adds to profiles of binaries, read @path; what it has is in the set then. */
+struct swlbr_error *convert_kernel_edges(struct convert *convert, const char *path,
+					 struct swlbr_error *(*add)(struct convert *convert,
+								    const char *path));
+
+/*
+ * Add what @record, a sample, has of a kernel's counters, to the profile of its vmlinux; their
+ * number is added to @nr_ret. Samples of other events have nothing.
+ */
+struct swlbr_error *convert_kernel_sample(struct convert *convert, const char *path,
+					  const struct swlbr_perfdata *file,
+					  const struct swlbr_record *record, uint64_t *nr_ret);
 
 /*
  * The binary that rows of @pid call @id: of the mapped files, then of the arguments. It stays the

@@ -166,10 +166,14 @@ struct swlbr_error *convert_find_binary(struct convert *convert, const char *pat
 	struct search search = { .id = id };
 
 	for (size_t i = 0; i < convert->nr_binaries; i++) {
-		if (!memcmp(convert->binaries[i].id, id, SWLBR_BUILD_ID_SIZE)) {
-			*ret = &convert->binaries[i];
-			return NULL;
-		}
+		struct convert_binary *binary = &convert->binaries[i];
+
+		if (memcmp(binary->id, id, SWLBR_BUILD_ID_SIZE))
+			continue;
+		*ret = binary;
+		return binary->profile ? NULL
+				       : swlbr_profraw_create(binary->elf, binary->counters,
+							      &binary->profile);
 	}
 	search_mappings(&search, mappings, nr_mappings, pid);
 	for (size_t i = 0; i < convert->nr_arguments && !search.elf; i++)
@@ -187,7 +191,8 @@ struct swlbr_error *convert_take_recorded(struct convert *convert)
 		struct swlbr_profraw *profile = convert->binaries[i].profile;
 
 		convert->binaries[i].profile = NULL;
-		error = swlbr_profraws_add(&convert->set, profile, NULL);
+		if (profile)
+			error = swlbr_profraws_add(&convert->set, profile, NULL);
 	}
 	return error;
 }

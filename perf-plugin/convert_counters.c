@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include <swlbr/kernel_counters.h>
+
 #include "base/saturate.h"
 
 #include "cmd.h"
@@ -12,7 +14,7 @@ static struct swlbr_error *add_file(struct convert *convert, const char *path)
 {
 	struct swlbr_error *error;
 	struct stat stat_buffer;
-	bool is_profraw = false, is_perfdata = false, is_arcs = false;
+	bool is_profraw = false, is_perfdata = false, is_arcs = false, is_kernel = false;
 
 	error = swlbr_profraw_probe(path, &is_profraw);
 	if (error)
@@ -28,6 +30,11 @@ static struct swlbr_error *add_file(struct convert *convert, const char *path)
 		return convert_profraw(convert, path);
 	if (is_perfdata)
 		return convert_perfdata(convert, path);
+	error = swlbr_kernel_counters_probe(path, &is_kernel);
+	if (error)
+		return error;
+	if (is_kernel)
+		return convert_kernel(convert, path);
 	error = swlbr_arcs_probe(path, &is_arcs);
 	if (error)
 		return error;
@@ -53,8 +60,10 @@ static void sum_totals(const struct convert *convert, struct swlbr_profraw_total
 		sum->functions += one.functions;
 		sum->executed += one.executed;
 		sum->damaged += one.damaged;
+		sum->uncounted += one.uncounted;
 		sum->counters += one.counters;
 		add_saturating(&sum->count, one.count);
+		add_saturating(&sum->boot_count, one.boot_count);
 	}
 }
 
@@ -94,6 +103,15 @@ static void print_summary(const struct convert *convert, const struct swlbr_prof
 		(unsigned long long)totals->executed, (unsigned long long)totals->counters,
 		(unsigned long long)totals->count, processes, convert->nr_inputs,
 		convert->nr_inputs == 1 ? "" : "s", damaged);
+	if (totals->uncounted)
+		fprintf(stderr,
+			"[   %llu functions that may not count (.noinstr.text, .entry.text) left out ]\n",
+			(unsigned long long)totals->uncounted);
+	if (totals->boot_count)
+		fprintf(stderr, "[   boot code (__init): %.1f %% of the total count ]\n",
+			100.0 * (double)totals->boot_count / (double)totals->count);
+	if (convert->counted_from)
+		fprintf(stderr, "[   counted from %s on ]\n", convert->counted_from);
 }
 
 struct swlbr_error *convert_run_counters(struct convert *convert)

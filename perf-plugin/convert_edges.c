@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <swlbr/edge_text.h>
+#include <swlbr/kernel_counters.h>
 
 #include "cmd.h"
 #include "convert.h"
@@ -49,7 +50,8 @@ struct swlbr_error *convert_open_edge_binary(const struct convert *convert,
 
 /*
  * Totals where there are some, else branch stacks; never both, since both are of the same run.
- * Parts of a recording are in its stacks alone.
+ * Parts of a recording are in its stacks alone. What the kernel's PMU swlbr counted is exact, where
+ * it was recorded (-R); its branch stacks are drawn from it.
  */
 static struct swlbr_error *add_perfdata(struct convert *convert, struct swlbr_edge_profile *edges,
 					const char *path)
@@ -63,6 +65,10 @@ static struct swlbr_error *add_perfdata(struct convert *convert, struct swlbr_ed
 	if (error || found) {
 		return error;
 	}
+	if (convert->from == CONVERT_FROM_BEST && !convert_is_filtered(convert))
+		error = convert_has_kernel_counters(path, &found);
+	if (error || found)
+		return error ? error : convert_kernel_edges(convert, path, convert_perfdata);
 	if (convert->from == CONVERT_FROM_ARCS)
 		return swlbr_error_create(SWLBR_ERROR_NOT_FOUND,
 					  "%s: no swlbr:arc in it; leave out --from arcs", path);
@@ -97,7 +103,7 @@ static struct swlbr_error *add_text(struct convert *convert, struct swlbr_edge_p
 static struct swlbr_error *add_file(struct convert *convert, struct swlbr_edge_profile *edges,
 				    const char *path)
 {
-	bool is_arcs, is_perfdata = false, is_profraw = false;
+	bool is_arcs, is_perfdata = false, is_profraw = false, is_kernel = false;
 	enum swlbr_edge_text text;
 	struct swlbr_error *error;
 	struct stat stat_buffer;
@@ -119,6 +125,10 @@ static struct swlbr_error *add_file(struct convert *convert, struct swlbr_edge_p
 		error = swlbr_profraw_probe(path, &is_profraw);
 	if (!error && is_profraw)
 		return convert_profraw(convert, path);
+	if (!error)
+		error = swlbr_kernel_counters_probe(path, &is_kernel);
+	if (!error && is_kernel)
+		return convert_kernel_edges(convert, path, convert_kernel);
 	if (!error)
 		error = swlbr_edge_text_probe(path, &text);
 	if (error)

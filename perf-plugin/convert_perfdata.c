@@ -31,6 +31,7 @@ struct input {
 	struct image *images; /* of processes that may still have rows to come */
 	size_t nr_images;
 	uint64_t nr_rows;
+	uint64_t nr_lost; /* records that the kernel had no room for */
 };
 
 static struct swlbr_error *add_mapping(struct input *input, const struct swlbr_record *record)
@@ -215,9 +216,16 @@ static struct swlbr_error *add_value(struct input *input, const struct swlbr_rec
 	return NULL;
 }
 
-static struct swlbr_error *add_record(struct input *input, const struct swlbr_record *record)
+static struct swlbr_error *add_record(struct input *input, struct swlbr_perfdata *file,
+				      const struct swlbr_record *record)
 {
 	switch (record->kind) {
+	case SWLBR_RECORD_SAMPLE:
+		return convert_kernel_sample(input->convert, input->path, file, record,
+					     &input->nr_rows);
+	case SWLBR_RECORD_LOST:
+		input->nr_lost += record->nr_lost;
+		return NULL;
 	case SWLBR_RECORD_MMAP2:
 		return add_mapping(input, record);
 	case SWLBR_RECORD_COMM:
@@ -253,7 +261,7 @@ static struct swlbr_error *add_records(struct input *input, struct swlbr_perfdat
 			return error;
 		if (end)
 			return end_images(input, -1);
-		error = add_record(input, &record);
+		error = add_record(input, file, &record);
 		if (error && error->code == SWLBR_ERROR_MISMATCH &&
 		    strncmp(error->message, input->path, strlen(input->path)))
 			return swlbr_error_prefix(error, "%s: record at offset %llu", input->path,
@@ -281,6 +289,9 @@ struct swlbr_error *convert_perfdata(struct convert *convert, const char *path)
 			"%s: the recording was not finished: the size of the records in the header is 0",
 			path);
 	swlbr_perfdata_close(file);
+	if (!error && input.nr_lost)
+		cmd_warn("%s: %llu records are lost: counts are too low; try perf record -m", path,
+			 (unsigned long long)input.nr_lost);
 	if (!error && !input.nr_rows)
 		error = swlbr_error_create(
 			SWLBR_ERROR_NOT_FOUND,

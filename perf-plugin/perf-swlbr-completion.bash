@@ -75,7 +75,10 @@ _perf_swlbr_words()
 			--md5 --symbol-list --symbol-order --gcov-version --normalize --prefer --weight --pid --tid --comm --event
 			--time --dso --from --json -q --quiet -v --verbose --help" -- "$current")) ;;
 	map:-*)
-		COMPREPLY=($(compgen -W "--stat --dump --function --no-cache -v --verbose --help" \
+		COMPREPLY=($(compgen -W "--stat --dump --function --kernel-table --no-cache -v --verbose --help" \
+			-- "$current")) ;;
+	inject:-*)
+		COMPREPLY=($(compgen -W "-i --input -o --output -c --count -q --quiet -h --help" \
 			-- "$current")) ;;
 	merge:-*)
 		COMPREPLY=($(compgen -W "-o --output --weight -q --quiet --help" -- "$current")) ;;

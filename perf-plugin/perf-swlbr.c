@@ -22,6 +22,7 @@ static const struct command commands[] = {
 	{ "record", cmd_record, "Run a program or attach to one; its counters go to perf.data" },
 	{ "map", cmd_map, "Show the branch map of a binary" },
 	{ "convert", cmd_convert, "Make a compiler profile from perf.data or .profraw files" },
+	{ "inject", cmd_inject, "Make long branch stacks of what a kernel's counters say" },
 	{ "merge", cmd_merge, "Sum profiles of one kind, with weights" },
 	{ "help", cmd_help, "Explain a command" },
 };

@@ -9,9 +9,10 @@ set -euo pipefail
 usage()
 {
 	cat <<-USAGE
-	usage: scripts/setup.sh [--list] [--build-dir DIR] [build|demo|check]
+	usage: scripts/setup.sh [--list] [--build-dir DIR] [build|demo|check|check-kernel|check-kernel-full]
 
-	Installs what 'make all' (build), 'make demo' or 'make check' needs; everything by default.
+	Installs what 'make all' (build), 'make demo', 'make check' or one of the other two needs; what
+	'make check' needs by default.
 	Without root it says what is missing and how to get it.
 
 	    --list           print the packages, one a line, and stop
@@ -26,6 +27,8 @@ packages_demo="qemu-user clang-19 llvm-19 libclang-rt-19-dev linux-perf binutils
 packages_check="clang-14 llvm-14 clang-22 llvm-22 libclang-rt-14-dev libclang-rt-22-dev clang-format-14
 	g++ dwz lld-19 lld-22 bolt-19 autofdo valgrind procps util-linux tcl zstd time
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm"
+packages_check_kernel="lld-19 llvm-19 qemu-system-x86 busybox-static bc bison flex perl"
+packages_check_kernel_full="linux-source-6.12"
 
 packages_of()
 {
@@ -33,6 +36,9 @@ packages_of()
 	build) echo $packages_build ;;
 	demo) echo $packages_build $packages_demo ;;
 	check) echo $packages_build $packages_demo $packages_check ;;
+	check-kernel) echo $packages_build $packages_demo $packages_check_kernel ;;
+	check-kernel-full) packages_of check-kernel; echo $packages_check_kernel_full ;;
+	all) packages_of check; packages_of check-kernel-full ;;
 	esac
 }
 
@@ -91,10 +97,10 @@ build=build
 work=
 while [ $# -gt 0 ]; do
 	case $1 in
-	--list) packages_of check | tr ' ' '\n' | sort; exit 0 ;;
+	--list) packages_of all | tr ' ' '\n' | sort -u; exit 0 ;;
 	--build-dir) build=$2; shift ;;
 	--help | -h) usage; exit 0 ;;
-	build | demo | check) purpose=$1 ;;
+	build | demo | check | check-kernel | check-kernel-full) purpose=$1 ;;
 	*) usage >&2; exit 129 ;;
 	esac
 	shift

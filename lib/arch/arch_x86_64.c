@@ -136,8 +136,12 @@ static void set_memory(const ZydisDecodedOperand *operand, struct arch_insn *ret
 	ret->scale = operand->mem.scale;
 	if (operand->mem.base == ZYDIS_REGISTER_RIP)
 		ret->disp += (int64_t)(ret->vaddr + ret->size);
-	/* Thread-local: the segment's base is not known. */
-	if (operand->mem.segment == ZYDIS_REGISTER_FS || operand->mem.segment == ZYDIS_REGISTER_GS)
+	/*
+	 * Thread-local: the segment's base is not known. A kernel's per-CPU counters are updated so,
+	 * and relative to rip: that gives what vmlinux has for their address.
+	 */
+	if (operand->mem.segment == ZYDIS_REGISTER_FS ||
+	    (operand->mem.segment == ZYDIS_REGISTER_GS && operand->mem.base != ZYDIS_REGISTER_RIP))
 		ret->has_memory = false;
 }
 

@@ -287,11 +287,31 @@ bool swlbr_elf_symbol(struct swlbr_elf *elf, const char *name, struct swlbr_elf_
 	return false;
 }
 
+struct swlbr_error *swlbr_elf_read_file(struct swlbr_elf *elf, uint64_t offset, void *buffer,
+					size_t size)
+{
+	for (size_t done = 0; done < size;) {
+		ssize_t n =
+			pread(elf->fd, (char *)buffer + done, size - done, (off_t)(offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return swlbr_error_errno(errno, "%s", elf->path);
+		if (!n)
+			return swlbr_error_create(SWLBR_ERROR_FORMAT, "%s: truncated at byte %llu",
+						  elf->path, (unsigned long long)(offset + done));
+		done += (size_t)n;
+	}
+	return NULL;
+}
+
 struct swlbr_error *swlbr_elf_read(struct swlbr_elf *elf, uint64_t vaddr, void *buffer, size_t size)
 {
 	for (size_t i = 0; i < elf->nr_segments; i++) {
 		const struct swlbr_elf_segment *segment = &elf->segments[i];
 		uint64_t skip = vaddr - segment->vaddr;
+		struct swlbr_error *error;
 		size_t stored;
 
 		if (vaddr < segment->vaddr || skip > segment->memsz || size > segment->memsz - skip)
@@ -300,20 +320,9 @@ struct swlbr_error *swlbr_elf_read(struct swlbr_elf *elf, uint64_t vaddr, void *
 		if (stored > size)
 			stored = size;
 		memset((char *)buffer + stored, 0, size - stored);
-		for (size_t done = 0; done < stored;) {
-			ssize_t n = pread(elf->fd, (char *)buffer + done, stored - done,
-					  (off_t)(segment->offset + skip + done));
-
-			if (n < 0 && errno == EINTR)
-				continue;
-			if (n < 0)
-				return swlbr_error_errno(errno, "%s", elf->path);
-			if (!n)
-				return swlbr_error_create(
-					SWLBR_ERROR_FORMAT, "%s: truncated at byte %llu", elf->path,
-					(unsigned long long)(segment->offset + skip + done));
-			done += (size_t)n;
-		}
+		error = swlbr_elf_read_file(elf, segment->offset + skip, buffer, stored);
+		if (error)
+			return error;
 		return swlbr_elf_relocate(elf, vaddr, buffer, size);
 	}
 	return swlbr_error_create(SWLBR_ERROR_FORMAT,

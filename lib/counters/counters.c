@@ -28,6 +28,31 @@ static struct swlbr_range section_range(const struct swlbr_elf *elf, const char 
 	return (struct swlbr_range){ .vaddr = section->vaddr, .size = section->size };
 }
 
+/* A section that may also be there under another name, not loaded. */
+static struct swlbr_range range_or_unloaded(const struct swlbr_elf *elf, const char *name,
+					    const char *unloaded_name)
+{
+	struct swlbr_range range = section_range(elf, name);
+	const struct swlbr_elf_section *section = swlbr_elf_section(elf, unloaded_name);
+
+	if (range.size || !section || section->vaddr || section->type != 1 /* SHT_PROGBITS */)
+		return range;
+	return (struct swlbr_range){ .vaddr = section->offset,
+				     .size = section->size,
+				     .unloaded = true };
+}
+
+/* The counters of a kernel have no section of their own. */
+static struct swlbr_range kernel_counters(struct swlbr_elf *elf)
+{
+	struct swlbr_elf_symbol start, end;
+
+	if (!swlbr_elf_symbol(elf, KERNEL_SYMBOL_COUNTERS, &start) ||
+	    !swlbr_elf_symbol(elf, KERNEL_SYMBOL_COUNTERS_END, &end) || start.vaddr > end.vaddr)
+		return (struct swlbr_range){ 0 };
+	return (struct swlbr_range){ .vaddr = start.vaddr, .size = end.vaddr - start.vaddr };
+}
+
 static void decode_record(const struct swlbr_elf *elf, const struct llvm_record_layout *layout,
 			  const uint8_t *record, struct swlbr_counter_function *function)
 {
@@ -45,7 +70,10 @@ static void decode_record(const struct swlbr_elf *elf, const struct llvm_record_
 		function->nr_bitmap_bytes = (uint32_t)get(elf, record + layout->nr_bitmap_bytes, 4);
 }
 
-/* False if the record's counters are not inside the counters section: then the layout is wrong. */
+/*
+ * @record_vaddr: what CounterPtr is relative to. False if the record's counters are not inside the counters section: then
+ * the layout is wrong.
+ */
 static bool place_counters(const struct swlbr_elf *elf, const struct swlbr_counters *counters,
 			   const struct llvm_record_layout *layout, const uint8_t *record,
 			   uint64_t record_vaddr, struct swlbr_counter_function *function)
@@ -81,9 +109,10 @@ static bool decode_records(const struct swlbr_elf *elf, struct swlbr_counters *c
 		const uint8_t *record = data + i * layout->size;
 
 		decode_record(elf, layout, record, &counters->functions[i]);
-		if (!place_counters(elf, counters, layout, record,
-				    counters->data.vaddr + i * layout->size,
-				    &counters->functions[i]))
+		if (!place_counters(
+			    elf, counters, layout, record,
+			    counters->data.unloaded ? 0 : counters->data.vaddr + i * layout->size,
+			    &counters->functions[i]))
 			return false;
 	}
 	return true;
@@ -182,7 +211,7 @@ static struct swlbr_error *decode_functions(struct swlbr_elf *elf, struct swlbr_
 		free(data);
 		return swlbr_error_no_memory();
 	}
-	error = swlbr_elf_read(elf, counters->data.vaddr, data, counters->data.size);
+	error = swlbr_counters_read(elf, &counters->data, data);
 	if (!error && counters->version) {
 		fits = decode_records(elf, counters, data, counters->version);
 	} else if (!error) { /* stripped, and not the IR variant: only the records can tell */
@@ -207,8 +236,12 @@ static struct swlbr_error *locate(struct swlbr_elf *elf, struct swlbr_counters *
 
 	counters->engine = SWLBR_ENGINE_LLVM;
 	counters->counters = section_range(elf, LLVM_SECTION_COUNTERS);
-	counters->data = section_range(elf, LLVM_SECTION_DATA);
-	counters->names = section_range(elf, LLVM_SECTION_NAMES);
+	if (!counters->counters.size) {
+		counters->counters = kernel_counters(elf);
+		counters->per_cpu = counters->counters.size;
+	}
+	counters->data = range_or_unloaded(elf, LLVM_SECTION_DATA, LLVM_SECTION_UNLOADED_DATA);
+	counters->names = range_or_unloaded(elf, LLVM_SECTION_NAMES, LLVM_SECTION_UNLOADED_NAMES);
 	counters->bitmap = section_range(elf, LLVM_SECTION_BITMAP);
 	counters->vtables = section_range(elf, LLVM_SECTION_VTABLES);
 	counters->vtable_names = section_range(elf, LLVM_SECTION_VTABLE_NAMES);
@@ -235,6 +268,14 @@ static struct swlbr_error *locate(struct swlbr_elf *elf, struct swlbr_counters *
 	if (swlbr_elf_symbol(elf, LLVM_SYMBOL_BIAS, &bias))
 		counters->bias_vaddr = bias.vaddr;
 	return decode_functions(elf, counters);
+}
+
+struct swlbr_error *swlbr_counters_read(struct swlbr_elf *elf, const struct swlbr_range *range,
+					void *buffer)
+{
+	if (range->unloaded)
+		return swlbr_elf_read_file(elf, range->vaddr, buffer, range->size);
+	return swlbr_elf_read(elf, range->vaddr, buffer, range->size);
 }
 
 struct swlbr_error *swlbr_counters_locate(struct swlbr_elf *elf, struct swlbr_counters **ret)

@@ -17,6 +17,17 @@
 #define LLVM_SECTION_VTABLES	  "__llvm_prf_vtab"
 #define LLVM_SECTION_VTABLE_NAMES "__llvm_prf_vns"
 
+/*
+ * The same, not loaded, with -mllvm -profile-correlate=binary (clang 18 and later). A record's
+ * CounterPtr is the counters' address then.
+ */
+#define LLVM_SECTION_UNLOADED_DATA  "__llvm_covdata"
+#define LLVM_SECTION_UNLOADED_NAMES "__llvm_covnames"
+
+/* Around the counters in a kernel's per-CPU section (pmu/kernel). */
+#define KERNEL_SYMBOL_COUNTERS	   "__swlbr_counters_start"
+#define KERNEL_SYMBOL_COUNTERS_END "__swlbr_counters_end"
+
 #define LLVM_SYMBOL_VERSION "__llvm_profile_raw_version"
 #define LLVM_SYMBOL_BIAS    "__llvm_profile_counter_bias"
 

@@ -4,6 +4,7 @@
  * stack, weights, AUX data …) is not looked at. The order is that of perf_event_open(2).
  */
 #include "perfdata/reader.h"
+#include "pmu/include/uapi/linux/swlbr.h"
 
 /* One word of the body; the caller knows that it is there. */
 static inline uint64_t word_at(const struct swlbr_perfdata *file, const uint8_t *body,
@@ -85,6 +86,24 @@ static void read_stack(struct swlbr_perfdata *file, struct cursor *cursor,
 		record->sample.stack = copy_stack(file, entries, nr);
 }
 
+bool swlbr_perfdata_delta(const struct swlbr_perfdata *file, const struct swlbr_record *record,
+			  uint32_t index, uint32_t *counter_ret, uint32_t *nr_ret)
+{
+	const size_t head = sizeof(struct swlbr_raw), size = sizeof(struct swlbr_delta);
+	const uint8_t *at;
+	uint32_t nr;
+
+	if (record->kind != SWLBR_RECORD_SAMPLE || record->sample.raw_size < head)
+		return false;
+	nr = half_at(file, record->sample.raw);
+	if (index >= nr || nr > (record->sample.raw_size - head) / size)
+		return false;
+	at = record->sample.raw + head + index * size;
+	*counter_ret = half_at(file, at);
+	*nr_ret = half_at(file, at + sizeof(uint32_t));
+	return true;
+}
+
 struct swlbr_error *swlbr_reader_sample(struct swlbr_perfdata *file, struct cursor *cursor,
 					const struct reader_event *event,
 					struct swlbr_record *record)
@@ -123,6 +142,10 @@ struct swlbr_error *swlbr_reader_sample(struct swlbr_perfdata *file, struct curs
 		raw = cursor_take(cursor, size);
 		if (raw && event->kind != SWLBR_RECORD_SAMPLE)
 			return swlbr_reader_row(file, event, raw, size, record);
+		if (raw) {
+			record->sample.raw = raw;
+			record->sample.raw_size = size;
+		}
 	}
 	if (type & PERF_SAMPLE_BRANCH_STACK && event->kind == SWLBR_RECORD_SAMPLE)
 		read_stack(file, cursor, event, record);

@@ -154,7 +154,8 @@ void swlbr_writer_begin_sample(struct swlbr_perfdata_writer *writer, enum writer
 {
 	uint64_t time = swlbr_writer_note_time(writer, when->time);
 
-	swlbr_writer_begin(writer, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	swlbr_writer_begin(writer, PERF_RECORD_SAMPLE,
+			   writer->of_kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER);
 	swlbr_writer_put_u64(writer, writer_event_id(event));
 	swlbr_writer_put_u64(writer, ip);
 	swlbr_writer_put_u32(writer, when->pid);
@@ -274,6 +275,32 @@ struct swlbr_error *swlbr_perfdata_write_mmap2(struct swlbr_perfdata_writer *wri
 	swlbr_writer_put_u32(writer, mapping->prot);
 	swlbr_writer_put_u32(writer, mapping->flags);
 	swlbr_writer_put(writer, path, strlen(path) + 1);
+	swlbr_writer_pad(writer);
+	return end_with_sample_id(writer, when);
+}
+
+struct swlbr_error *swlbr_perfdata_write_kernel(struct swlbr_perfdata_writer *writer,
+						const struct swlbr_event_time *when,
+						const struct swlbr_build_id *build_id,
+						uint64_t start, uint64_t length, const char *symbol)
+{
+	/* perf knows the kernel by this name, and by the symbol that its code begins with. */
+	static const char name[] = "[kernel.kallsyms]";
+	struct swlbr_error *error = note_binary(writer, build_id, name);
+
+	if (!error)
+		error = swlbr_writer_mapping_add(writer, when->pid, build_id, start);
+	if (error)
+		return error;
+	writer->of_kernel = true;
+	swlbr_writer_begin(writer, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL);
+	swlbr_writer_put_u32(writer, (uint32_t)-1);
+	swlbr_writer_put_u32(writer, 0);
+	swlbr_writer_put_u64(writer, start);
+	swlbr_writer_put_u64(writer, length);
+	swlbr_writer_put_u64(writer, start);
+	swlbr_writer_put(writer, name, sizeof(name) - 1);
+	swlbr_writer_put(writer, symbol, strlen(symbol) + 1);
 	swlbr_writer_pad(writer);
 	return end_with_sample_id(writer, when);
 }

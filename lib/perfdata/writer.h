@@ -61,7 +61,8 @@ struct swlbr_perfdata_writer {
 	char **argv;
 	char *version;
 	char *emulated; /* the emulated machine, or NULL */
-	int nr_events;	/* the first ones of enum writer_event */
+	bool of_kernel;
+	int nr_events; /* the first ones of enum writer_event */
 	struct perf_event_attr attrs[WRITER_EVENTS];
 	struct writer_kernel_event *kernel_events;
 	size_t nr_kernel_events;

@@ -96,7 +96,9 @@ static void put_build_ids(const struct swlbr_perfdata_writer *writer, FILE *out)
 		const struct writer_binary *binary = &writer->binaries[i];
 		size_t length = strlen(binary->path) + 1, padded = (length + 63) & ~(size_t)63;
 		struct perf_event_header header = {
-			.misc = PERF_RECORD_MISC_USER | PERFDATA_MISC_BUILD_ID_SIZE,
+			.misc = (writer->of_kernel ? PERF_RECORD_MISC_KERNEL
+						   : PERF_RECORD_MISC_USER) |
+				PERFDATA_MISC_BUILD_ID_SIZE,
 			.size = sizeof(header) + 4 + 24 + padded,
 		};
 		uint8_t id[24] = { 0 };

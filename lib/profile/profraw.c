@@ -246,7 +246,7 @@ static struct swlbr_error *read_range(struct swlbr_elf *elf, struct swlbr_range 
 	data = malloc(range.size);
 	if (!data)
 		return swlbr_error_no_memory();
-	error = swlbr_elf_read(elf, range.vaddr, data, range.size);
+	error = swlbr_counters_read(elf, &range, data);
 	if (error) {
 		free(data);
 		return error;
@@ -350,6 +350,8 @@ static struct swlbr_error *fill_from_elf(struct swlbr_profraw *profile, struct s
 		error = profraw_records_done(profile);
 	if (!error)
 		error = profraw_decode_names(profile, NULL);
+	if (!error && counters->per_cpu)
+		error = profraw_mark_kernel_functions(profile, elf);
 	return error;
 }
 
@@ -441,7 +443,8 @@ void swlbr_profraw_totals(const struct swlbr_profraw *profile, struct swlbr_prof
 		uint64_t sum = 0;
 
 		if (function->damaged) {
-			ret->damaged++;
+			ret->damaged += !function->uncounted;
+			ret->uncounted += function->uncounted;
 			continue;
 		}
 		for (uint32_t k = 0; k < function->nr_counters; k++)
@@ -450,6 +453,8 @@ void swlbr_profraw_totals(const struct swlbr_profraw *profile, struct swlbr_prof
 		ret->executed += sum != 0;
 		ret->counters += function->nr_counters;
 		add_saturating(&ret->count, sum);
+		if (function->boot)
+			add_saturating(&ret->boot_count, sum);
 	}
 }
 

@@ -19,7 +19,9 @@ struct profraw_function {
 	uint64_t first_site;	   /* index in the profile's sites, kind after kind */
 	uint32_t nr_counters, nr_bitmap_bytes;
 	uint16_t nr_sites[SWLBR_VALUE_KINDS];
-	bool damaged; /* left out of all output */
+	bool damaged;	/* left out of all output */
+	bool uncounted; /* damaged only in that nothing counts there */
+	bool boot;	/* of a kernel: freed after boot */
 };
 
 struct profraw_vtable {
@@ -94,6 +96,10 @@ struct swlbr_error *profraw_records_done(struct swlbr_profraw *profile);
 /** Decode the names; functions without a name become damaged and are reported. */
 struct swlbr_error *profraw_decode_names(struct swlbr_profraw *profile,
 					 const struct swlbr_reporter *reporter);
+
+/** Mark functions of the kernel @elf that do not count or are boot code; names are decoded. */
+struct swlbr_error *profraw_mark_kernel_functions(struct swlbr_profraw *profile,
+						  struct swlbr_elf *elf);
 
 /** Functions that are not damaged. */
 static inline size_t profraw_sound_functions(const struct swlbr_profraw *profile)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ELF images and counter areas, of files made here: raw versions 8, 9 and 10, damaged ones too. */
 #include <elf.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,6 +168,57 @@ static void test_version(unsigned int version, uint64_t word)
 	swlbr_counters_destroy(counters);
 }
 
+/* A file whose records and names are not loaded: then pointers are addresses. */
+static void make_unloaded(struct file *file)
+{
+	static const char strings[] = "\0__llvm_prf_cnts\0__llvm_covdata\0__llvm_covnames\0"
+				      ".rodata\0.shstrtab";
+
+	make_file(file, 10, 0x0100000000000000ULL | 10);
+	put(file, STRINGS, strings, sizeof(strings));
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t pointer = BASE + COUNTERS + 8 * (i ? 3 : 0);
+
+		put(file, DATA + 64 * i + 16, &pointer, 8);
+	}
+	for (int i = 2; i <= 3; i++) {
+		Elf64_Shdr section = { .sh_name = i == 2 ? 17 : 32,
+				       .sh_type = SHT_PROGBITS,
+				       .sh_offset = i == 2 ? DATA : NAMES,
+				       .sh_size = i == 2 ? 128 : 16 };
+
+		put(file, HEADERS + (size_t)i * sizeof(section), &section, sizeof(section));
+	}
+	make_section(file, 4, 48, RODATA, 64, SHT_PROGBITS);
+	make_section(file, 5, 56, STRINGS, sizeof(strings), SHT_STRTAB);
+}
+
+static void test_unloaded(void)
+{
+	struct swlbr_counters *counters = NULL;
+	struct swlbr_error *error;
+	struct file file;
+	uint64_t far = BASE + COUNTERS + 64;
+
+	make_unloaded(&file);
+	error = locate(&file, &counters);
+	is("records that are not loaded: located",
+	   !error && counters->nr_functions == 2 && counters->data.unloaded &&
+		   counters->names.unloaded && counters->names.vaddr == NAMES &&
+		   counters->functions[1].first_counter == 3 && !counters->per_cpu);
+	if (error)
+		printf("# %s\n", error->message);
+	else
+		swlbr_counters_destroy(counters);
+	swlbr_error_destroy(error);
+	put(&file, DATA + 64 + 16, &far, 8);
+	refuses("their counters outside the section", &file, SWLBR_ERROR_FORMAT, "do not fit");
+	make_unloaded(&file);
+	far = 1ULL << 40;
+	put(&file, HEADERS + 2 * sizeof(Elf64_Shdr) + offsetof(Elf64_Shdr, sh_offset), &far, 8);
+	refuses("records past the end of the file", &file, SWLBR_ERROR_FORMAT, "truncated");
+}
+
 static void test_damage(void)
 {
 	struct file file, damaged;
@@ -237,6 +289,7 @@ int main(void)
 	test_version(8, 0); /* not the IR variant, and stripped: by the records alone */
 	test_version(10, 0);
 	test_unsupported();
+	test_unloaded();
 	test_damage();
 	return failures != 0;
 }

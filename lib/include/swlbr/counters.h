@@ -2,6 +2,7 @@
 #ifndef SWLBR_COUNTERS_H
 #define SWLBR_COUNTERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <swlbr/elf.h>
@@ -17,9 +18,13 @@ enum swlbr_engine {
 #define SWLBR_VALUE_VTABLE	  2
 #define SWLBR_VALUE_KINDS	  3
 
-/** An address range of the image, ELF virtual addresses; size 0 where there is none. */
+/**
+ * An address range of the image, ELF virtual addresses; size 0 where there is none. A section that
+ * is not loaded has no address: @unloaded, and @vaddr is its offset in the file.
+ */
 struct swlbr_range {
 	uint64_t vaddr, size;
+	bool unloaded;
 };
 
 /** One data record: a function's counters and value sites. */
@@ -38,13 +43,15 @@ struct swlbr_counter_function {
 /**
  * struct swlbr_counters - where a binary keeps its counters
  *
- * A counter's index is its place in the counters section, in units of 8 bytes.
+ * A counter's index is its place in the counters section, in units of 8 bytes. In a kernel
+ * (CONFIG_SWLBR) that section is part of the per-CPU one, and their addresses are offsets in it.
  */
 struct swlbr_counters {
 	enum swlbr_engine engine;
 	uint64_t version_word; /* __llvm_profile_raw_version: version and variant flags */
 	unsigned int version;  /* its low 32 bits */
 	struct swlbr_range counters, data, names, bitmap, vtables, vtable_names;
+	bool per_cpu;	     /* each CPU of a kernel has its own */
 	uint64_t bias_vaddr; /* of __llvm_profile_counter_bias; 0 if not known */
 	uint64_t nr_counters;
 	struct swlbr_counter_function *functions;
@@ -59,5 +66,9 @@ struct swlbr_counters {
 struct swlbr_error *swlbr_counters_locate(struct swlbr_elf *elf, struct swlbr_counters **ret);
 
 void swlbr_counters_destroy(struct swlbr_counters *counters);
+
+/** Copy what @elf has of @range, a part of swlbr_counters, to @buffer of @range->size bytes. */
+struct swlbr_error *swlbr_counters_read(struct swlbr_elf *elf, const struct swlbr_range *range,
+					void *buffer);
 
 #endif

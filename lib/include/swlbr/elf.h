@@ -99,6 +99,10 @@ const char *swlbr_elf_interp(const struct swlbr_elf *elf);
 struct swlbr_error *swlbr_elf_read(struct swlbr_elf *elf, uint64_t vaddr, void *buffer,
 				   size_t size);
 
+/** Copy @size bytes of the file from @offset on. Fails if it has fewer. */
+struct swlbr_error *swlbr_elf_read_file(struct swlbr_elf *elf, uint64_t offset, void *buffer,
+					size_t size);
+
 /** Lower-case hex of @id into @buffer (41 bytes are enough); returns @buffer. */
 char *swlbr_build_id_format(const struct swlbr_build_id *id, char buffer[41]);
 /** True for the same id. Sizes do not count: perf pads short ids to 20 bytes, with zeroes. */

@@ -108,6 +108,8 @@ struct swlbr_record {
 			uint32_t nr;			  /* entries of the branch stack */
 			const struct swlbr_branch *stack; /* newest first, host byte order */
 			uint64_t ip, period;
+			uint32_t raw_size;
+			const uint8_t *raw; /* as the file has it, or NULL */
 		} sample;
 		uint64_t nr_lost;    /* LOST */
 		uint32_t trace_type; /* AUXTRACE_INFO: SWLBR_TRACE_* */
@@ -156,6 +158,13 @@ void swlbr_perfdata_close(struct swlbr_perfdata *file);
  */
 struct swlbr_error *swlbr_perfdata_next(struct swlbr_perfdata *file, struct swlbr_record *record,
 					bool *end_ret);
+
+/**
+ * What a sample of the kernel's PMU swlbr has in its raw part: counter number @index there, and what
+ * was added to it. False past the last, or if there is nothing of that kind.
+ */
+bool swlbr_perfdata_delta(const struct swlbr_perfdata *file, const struct swlbr_record *record,
+			  uint32_t index, uint32_t *counter_ret, uint32_t *nr_ret);
 
 /** Begin anew with the first record; @skip_samples: pass over samples of any kind. */
 void swlbr_perfdata_rewind(struct swlbr_perfdata *file, bool skip_samples);

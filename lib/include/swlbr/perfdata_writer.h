@@ -69,6 +69,15 @@ struct swlbr_error *swlbr_perfdata_write_exit(struct swlbr_perfdata_writer *writ
 struct swlbr_error *swlbr_perfdata_write_mmap2(struct swlbr_perfdata_writer *writer,
 					       const struct swlbr_event_time *when,
 					       const struct swlbr_mapping *mapping);
+/**
+ * All stacks and rows are of a kernel: @build_id its vmlinux's, @start and @length its code at run
+ * time, which begins with the symbol @symbol ("_text"). Before the first of them.
+ */
+struct swlbr_error *swlbr_perfdata_write_kernel(struct swlbr_perfdata_writer *writer,
+						const struct swlbr_event_time *when,
+						const struct swlbr_build_id *build_id,
+						uint64_t start, uint64_t length,
+						const char *symbol);
 /** The mapping of SWLBR_NO_COUNTERS_ADDRESS, in the process of @when. */
 struct swlbr_error *swlbr_perfdata_write_no_counters(struct swlbr_perfdata_writer *writer,
 						     const struct swlbr_event_time *when);

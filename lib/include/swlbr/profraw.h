@@ -77,11 +77,13 @@ struct swlbr_error *swlbr_profraw_call_targets(const struct swlbr_profraw *profi
 
 /** What a profile holds; sums saturate. */
 struct swlbr_profraw_totals {
-	uint64_t functions; /* with sound counters */
-	uint64_t executed;  /* of them, with a counter that is not 0 */
-	uint64_t damaged;   /* left out */
-	uint64_t counters;  /* of the sound functions */
-	uint64_t count;	    /* sum of these counters */
+	uint64_t functions;  /* with sound counters */
+	uint64_t executed;   /* of them, with a counter that is not 0 */
+	uint64_t damaged;    /* left out */
+	uint64_t uncounted;  /* left out: code of a kernel where nothing may be instrumented */
+	uint64_t counters;   /* of the sound functions */
+	uint64_t count;	     /* sum of these counters */
+	uint64_t boot_count; /* of them, in code of a kernel that is freed after boot */
 };
 void swlbr_profraw_totals(const struct swlbr_profraw *profile, struct swlbr_profraw_totals *ret);
 

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Work of a known amount for the guest: "busy CALL COUNT CPU..." does system call CALL so often on
+ * each of the CPUs at once, one process each.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void do_getppid(long count)
+{
+	while (count--)
+		syscall(SYS_getppid);
+}
+
+static void do_stat(long count)
+{
+	struct stat st;
+
+	while (count--)
+		syscall(SYS_newfstatat, AT_FDCWD, "/init", &st, 0);
+}
+
+static void do_read(long count)
+{
+	char buffer[64];
+
+	while (count--) {
+		int fd = open("/init", O_RDONLY);
+
+		if (fd < 0 || read(fd, buffer, sizeof(buffer)) < 0)
+			exit(1);
+		close(fd);
+	}
+}
+
+static void do_pipe(long count)
+{
+	char byte = 0;
+	int ends[2];
+
+	if (pipe(ends))
+		exit(1);
+	while (count--)
+		if (write(ends[1], &byte, 1) != 1 || read(ends[0], &byte, 1) != 1)
+			exit(1);
+}
+
+static void do_fork(long count)
+{
+	while (count--) {
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(0);
+		if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+			exit(1);
+	}
+}
+
+static const struct {
+	const char *name;
+	void (*call)(long count);
+} calls[] = {
+	{ "getppid", do_getppid }, { "stat", do_stat }, { "read", do_read },
+	{ "pipe", do_pipe },	   { "fork", do_fork },
+};
+
+static void run(void (*call)(long count), long count, int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set)) {
+		perror("busy: sched_setaffinity");
+		exit(1);
+	}
+	call(count);
+}
+
+int main(int argc, char **argv)
+{
+	int failed = 0, status;
+
+	for (size_t i = 0; argc > 3 && i < sizeof(calls) / sizeof(calls[0]); i++) {
+		if (strcmp(argv[1], calls[i].name))
+			continue;
+		for (int k = 3; k < argc; k++) {
+			if (fork())
+				continue;
+			run(calls[i].call, atol(argv[2]), atoi(argv[k]));
+			_exit(0);
+		}
+		while (wait(&status) > 0)
+			failed |= status;
+		return failed != 0;
+	}
+	fprintf(stderr, "usage: busy getppid|stat|read|pipe|fork COUNT CPU...\n");
+	return 2;
+}

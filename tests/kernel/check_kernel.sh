@@ -1,0 +1,323 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# An instrumented kernel in a virtual machine, with the distribution's perf: counts are exact, the
+# PMU gives perf what it asks for, and what comes out of the machine becomes profiles here.
+#
+#   tests/kernel/check_kernel.sh [VERSION]     of package linux-source-VERSION (6.1)
+#
+# Environment: BUILD (folder with perf-swlbr), KERNEL_BUILD (keeps the kernel; BUILD/kernel-VERSION).
+# Prints "ok NAME" and "FAIL NAME why", as the tests of tests/e2e do.
+set -u
+version=${1:-6.1}
+here=$(dirname "$(realpath "$0")")
+repository=$(dirname "$(dirname "$here")")
+BUILD=${BUILD:-$repository/build}
+out=${KERNEL_BUILD:-$BUILD/kernel-$version}
+guest=$here/guest.sh
+swlbr=$BUILD/perf-swlbr
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+status=0
+
+ok() { echo "ok $*"; }
+fail() { echo "FAIL $*"; status=1; }
+
+# is NAME GOT WANTED
+is()
+{
+	if [ "$2" = "$3" ]; then
+		ok "$1"
+	else
+		fail "$1: got '$2', expected '$3'"
+	fi
+}
+
+# boot NAME CPUS [QEMU OPTION...]: run the script on standard input in a guest; what it leaves is in
+# $scratch/NAME
+boot()
+{
+	local name=$1 cpus=$2
+
+	shift 2
+	share=$scratch/$name
+	mkdir -p "$share"
+	cat >"$share/run"
+	set -- "$out/build/arch/x86/boot/bzImage" "$scratch/initramfs" "$share" "$@"
+	set -- "$name" "$@"
+	CPUS=$cpus "$guest" run "${@:2}" >"$share/said" 2>"$share/err"
+	is "$1: the guest got to its end" "$?" 0 || cat "$share/err"
+	is "$1: the kernel has nothing to complain of" \
+		"$(grep -E 'WARNING:|BUG:|Oops|Call Trace|INFO: |suspicious|possible .* detected' \
+			"$share/dmesg")" ""
+}
+
+# count PROFILE FUNCTION: the first counter of a function
+count()
+{
+	llvm-profdata-19 show --function="$2" --counts "$1" |
+		sed -n 's/^ *Block counts: \[\([0-9]*\).*/\1/p' | head -n 1
+}
+
+# --- the graft ---
+
+graft=$repository/scripts/kernel-graft.sh
+tree=$scratch/tree
+sum_of() { (cd "$1" && find . -type f | LC_ALL=C sort | xargs md5sum | md5sum; find . -type d | wc -l); }
+mkdir "$tree"
+tar -C "$tree" --strip-components=1 -xJf "/usr/src/linux-source-$version.tar.xz" \
+	$(printf "linux-source-$version/%s " Makefile arch/Kconfig arch/x86/kernel \
+		include/asm-generic include/linux include/uapi/linux kernel/Makefile scripts)
+before=$(sum_of "$tree")
+"$graft" "$tree"
+once=$(sum_of "$tree")
+"$graft" "$tree"
+is "grafting twice is grafting once" "$(sum_of "$tree")" "$once"
+[ "$once" != "$before" ] && ok "it does something" || fail "it does something"
+"$graft" "$tree" --revert
+is "--revert leaves the tree as it was" "$(sum_of "$tree")" "$before"
+sed -i 's/PERCPU_DECRYPTED_SECTION/&_2/' "$tree/include/asm-generic/vmlinux.lds.h"
+before=$(sum_of "$tree")
+"$graft" "$tree" 2>"$scratch/err"
+is "a tree where a line is missing: refused, and left as it was" \
+	"$? $(grep -c 'not just one line' "$scratch/err") $(sum_of "$tree")" "1 1 $before"
+sed -i 's/^PATCHLEVEL = .*/PATCHLEVEL = 99/' "$tree/Makefile"
+"$graft" "$tree" 2>"$scratch/err"
+is "another version: refused" "$? $(grep -c 'is Linux 6.99' "$scratch/err")" "1 1"
+rm -rf "$tree"
+
+"$guest" build "$version" "$out" CONFIG_SWLBR=y >"$scratch/log" 2>&1 ||
+	{ fail "build of Linux $version: $(tail -n 5 "$scratch/log")"; exit 1; }
+is "the build has no warning" "$(grep -ci warning "$scratch/log")" 0
+vmlinux=$out/build/vmlinux
+"$guest" initramfs "$scratch/initramfs" || { fail "initramfs"; exit 1; }
+
+# --- the engine ---
+
+"$out/build/scripts/swlbr_percpu" --check "$vmlinux" >"$scratch/check"
+is "all counters are per CPU, none where nothing may count" $? 0
+"$out/build/scripts/swlbr_percpu" "$vmlinux" 2>"$scratch/err"
+is "a second rewrite is refused" "$? $(grep -c 'refers to a counter in a way' "$scratch/err")" "1 1"
+
+boot counts 2 <<'RUN'
+cd /sys/kernel/debug/swlbr
+cat counters >/share/boot
+echo 1 >reset
+busy getppid 100000 0
+cat counters >/share/one
+echo 1 >reset
+busy getppid 100000 0 1
+cat counters >/share/two
+grep ' _text$' /proc/kallsyms >/share/text
+RUN
+boot again 1 <<'RUN'
+cat /sys/kernel/debug/swlbr/counters >/share/boot
+RUN
+for name in boot one two; do
+	"$swlbr" convert -i "$scratch/counts/$name" -f llvm-profdata -o "$scratch/$name.profdata" \
+		"$vmlinux" 2>"$scratch/$name.err" || fail "convert: $(cat "$scratch/$name.err")"
+	"$swlbr" convert -q -i "$scratch/counts/$name" -f llvm-profraw -o "$scratch/$name.profraw" \
+		"$vmlinux"
+	is "$name: llvm-profdata makes the same of the .profraw" \
+		"$(llvm-profdata-19 merge -text -o - "$scratch/$name.profraw" 2>&1 | md5sum)" \
+		"$(llvm-profdata-19 merge -text -o - "$scratch/$name.profdata" | md5sum)"
+done
+is "getppid x 100,000 on one CPU: exact" "$(count "$scratch/one.profdata" __x64_sys_getppid)" 100000
+is "getppid x 100,000 on each of two: exact" "$(count "$scratch/two.profdata" __x64_sys_getppid)" \
+	200000
+is "boot code is in the first, which says so" \
+	"$(grep -c 'boot code (__init): [1-9]' "$scratch/boot.err") $(grep -c 'from boot on' "$scratch/boot.err")" \
+	"1 1"
+is "code from before perf existed ran once" "$(count "$scratch/boot.profdata" trap_init)" 1
+is "after a reset it is said to be one" "$(grep -c 'from a reset on' "$scratch/one.err")" 1
+
+offset_of() { od -An -tu8 -j72 -N8 "$1" | tr -d ' '; }
+text=$(nm "$vmlinux" | sed -n 's/ T _text$//p')
+is "the load offset is that of the run" "$(offset_of "$scratch/counts/boot")" \
+	"$((0x$(cut -d' ' -f1 "$scratch/counts/text") - 0x$text))"
+[ "$(offset_of "$scratch/counts/boot")" != "$(offset_of "$scratch/again/boot")" ] &&
+	ok "two boots, two bases" || fail "two boots, two bases: $(offset_of "$scratch/again/boot")"
+
+# The machine counts too, every instruction, over the same boot. Each of these has one counter, is
+# inlined nowhere, and does not run between the reading of the counters and the machine's end.
+functions="
+	simple_strtoul sysfs_create_groups kern_path_create memblock_free_pages acpi_device_is_present
+	kobject_init_and_add dev_set_name acpi_is_valid_space_id acpi_ut_dword_byte_swap
+	kmem_cache_create rcu_sync_init set_pte_vaddr_p4d vfs_fchmod _dev_info mpc_ioapic_id
+	get_cpu_cacheinfo register_net_sysctl acpi_get_cpuid vp_modern_get_queue_enable swiotlb_init
+	set_dma_reserve raw_proc_init pnp_register_driver pci_acpi_add_bus_pm_notifier mm_cache_init
+	ip_tunnel_core_init inet_peer_base_init e820__range_update cgroup_init_early
+	acpi_processor_init acpi_debugfs_init x86_init_noop device_create init_irq_alloc_info
+	acpi_ds_initialize_region pci_reset_supported subsys_system_register register_sysctl
+	register_sysctl_table register_die_notifier pci_lock_rescan_remove dev_uc_init
+	atomic_notifier_chain_register printk_sysctl_init nsproxy_cache_init mark_rodata_ro ip_init
+	gunzip acpi_apd_init zone_sizes_init
+"
+RECORDER="$swlbr record -q --emulate=counts --kernel=$vmlinux -o $scratch/truth.arcs --" \
+	APPEND=nokaslr ACCEL=tcg,thread=single boot twice 1 <<'RUN'
+cat /sys/kernel/debug/swlbr/counters >/share/end
+RUN
+"$swlbr" convert -q -i "$scratch/twice/end" -f llvm-profdata -o "$scratch/end.profdata" "$vmlinux"
+"$here/check_counts.py" "$vmlinux" "$scratch/end.profdata" "$scratch/truth.arcs" $functions \
+	>"$scratch/both" || fail "check_counts.py"
+is "50 functions: counted as often as the emulator saw them run" \
+	"$(awk '$2 == $3 && $2 > 0 { n++; next } { print } END { print n }' "$scratch/both" | tail -n 6)" 50
+
+# --- the PMU ---
+
+"$swlbr" map --kernel-table "$vmlinux" >"$scratch/lines" 2>"$scratch/err" ||
+	fail "map --kernel-table: $(cat "$scratch/err")"
+mkdir -p "$scratch/pmu"
+cp "$scratch/lines" "$scratch/pmu/lines"
+boot pmu 2 <<'RUN'
+swlbr=/sys/kernel/debug/swlbr
+tell() { echo "$1: $?"; }
+record() { name=$1; shift; perf record -o /tmp/data "$@" >/tmp/said 2>&1; tell "$name"
+	cp /tmp/data /share/$name.data; rm -f /tmp/data; }
+(head -c 52 lines; printf X; tail -c +54 lines) >/tmp/other
+cat /tmp/other >$swlbr/lines 2>/tmp/err; grep -c Stale /tmp/err
+(head -c 2000080 lines; printf '\377\377\377\377'; tail -c +2000085 lines) >/tmp/bad
+cat /tmp/bad >$swlbr/lines 2>/tmp/err; grep -c Invalid /tmp/err
+record empty -e swlbr// -b -a busy stat 100 0
+cat lines >$swlbr/lines; tell lines
+perf list 2>/dev/null | grep -c 'swlbr/branches/'; tell list
+record any -e swlbr// -b -a busy stat 20000 0 1
+record raw -e swlbr// -b -R -a busy stat 20000 0 1
+record any_k -e swlbr// -j any,k -a busy pipe 5000 0
+record any_call -e swlbr// -j any_call,k -a busy stat 20000 0
+record any_ret -e swlbr// -j any_ret,k -a busy stat 20000 0
+record cond -e swlbr// -j cond,k -a busy stat 20000 0
+record ind_call -e swlbr// -j ind_call,k -a busy stat 20000 0
+record period -e swlbr// -c 50000 -b -a busy stat 20000 0
+record rate -e swlbr// -F 500 -b -a busy stat 20000 0
+record task -e swlbr// -b busy stat 20000 0
+record two -e swlbr// -e swlbr/branches/ -b -a busy stat 5000 0
+record beside -e swlbr// -e cpu-clock -a busy stat 20000 0
+record user_branches -e swlbr// -j any,u -a true
+record no_kernel -e swlbr//u -a true
+record callgraph -e swlbr// --call-graph lbr -a true
+record in_tx -e swlbr// -j any,in_tx,k -a true
+perf report -i /share/raw.data -b --stdio --sort symbol_from,symbol_to >/share/report 2>/dev/null
+tell report
+perf stat -x, -o /share/stat -e swlbr/branches/ -C 0 busy getppid 100000 0; tell stat
+chmod 755 / /tmp; chmod 1777 /tmp
+echo 2 >/proc/sys/kernel/perf_event_paranoid
+su -s /bin/sh nobody -c 'perf record -o /tmp/nobody -e swlbr// -b busy getppid 1000 0' \
+	>/tmp/said 2>&1; tell nobody
+su -s /bin/sh nobody -c 'cat /sys/kernel/debug/swlbr/counters' 2>/dev/null | wc -c
+echo 1 >$swlbr/reset
+record equal -F 1000 -m 4M -e swlbr// -R -C 1 -- busy getppid 50000 1
+cat $swlbr/counters >/share/equal
+RUN
+wanted="1
+1
+empty: 0
+lines: 0
+1
+list: 0
+any: 0
+raw: 0
+any_k: 0
+any_call: 0
+any_ret: 0
+cond: 0
+ind_call: 0
+period: 0
+rate: 0
+task: 0
+two: 0
+beside: 0
+user_branches: 255
+no_kernel: 255
+callgraph: 255
+in_tx: 255
+report: 0
+stat: 0
+nobody: 255
+0
+equal: 0"
+is "what is to work works, and what is refused is refused" \
+	"$(diff <(echo "$wanted") "$scratch/pmu/said")" ""
+
+samples() { perf report -i "$scratch/pmu/$1.data" --stats 2>/dev/null |
+	sed -n "s/^ *${2:-SAMPLE} events: *\([0-9]*\).*/\1/p" | head -n 1; }
+stacks() { perf script -i "$scratch/pmu/$1.data" -F ip,brstack 2>/dev/null >"$scratch/$1.stacks"; }
+pmu_offset=$(offset_of "$scratch/pmu/equal")
+is "without a table the stacks are empty" "$(stacks empty; grep -c 0x "$scratch/empty.stacks")" 0
+recordings="any raw any_k task period rate two any_call any_ret cond"
+for name in $recordings; do
+	stacks $name
+done
+(cd "$scratch" && "$here/check_stacks.py" "$vmlinux" "$pmu_offset" $(printf '%s.stacks ' $recordings)) \
+	>"$scratch/checked" 2>"$scratch/err" || fail "check_stacks.py: $(tail -n 1 "$scratch/err")"
+for name in $recordings; do
+	is "$name: each stack is branches around a straight line" \
+		"$(awk -v name="$name.stacks" '$1 == name { print ($2 > 0), $3 }' "$scratch/checked")" "1 0"
+done
+kinds() { grep -oE '/[A-Z_]+ ' "$scratch/$1.stacks" | sort -u | tr -d '/\n '; }
+is "any_call: only calls" "$(kinds any_call | sed 's/CALL//; s/IND_CALL//')" ""
+is "any_ret: only returns" "$(kinds any_ret)" RET
+is "cond: only conditional branches" "$(kinds cond)" COND
+[ "$(samples period)" -gt 0 ] && perf script -i "$scratch/pmu/period.data" -F period 2>/dev/null |
+	awk '$1 > 0 { n++; sum += $1 } END { exit !(n && sum / n > 10000) }' &&
+	ok "-c: a sample stands for about as many" || fail "-c: $(samples period) samples"
+for name in any raw two equal; do
+	is "$name: nothing lost" "$(samples $name LOST)$(samples $name LOST_SAMPLES)" ""
+done
+is "perf stat counts" "$(awk -F, '/swlbr/ { print ($1 > 100000) }' "$scratch/pmu/stat")" 1
+is "perf report has branches of the kernel" "$(grep -c '\[k\].*\[k\]' "$scratch/pmu/report" |
+	awk '{ print ($1 > 20) }')" 1
+perf script -i "$scratch/pmu/any.data" -F +brstackinsn --vmlinux "$vmlinux" 2>/dev/null >"$scratch/insns"
+is "brstackinsn finds instructions" "$(grep -c 'insn: 65 48 ff 05' "$scratch/insns" | awk '{ print ($1 > 100) }')" 1
+
+"$swlbr" convert -q -i "$scratch/pmu/equal.data" -f llvm-profdata -o "$scratch/samples.profdata" \
+	"$vmlinux" 2>"$scratch/err" || fail "convert of samples: $(cat "$scratch/err")"
+"$swlbr" convert -q -i "$scratch/pmu/equal" -f llvm-profdata -o "$scratch/export.profdata" "$vmlinux"
+is "the samples' deltas are exact" "$(count "$scratch/samples.profdata" __x64_sys_getppid)" 50000
+is "and so is the export" "$(count "$scratch/export.profdata" __x64_sys_getppid)" 50000
+
+"$swlbr" inject -q -i "$scratch/pmu/raw.data" -o "$scratch/walks" "$vmlinux" 2>"$scratch/err"
+is "inject" "$?$(cat "$scratch/err")" 0
+for from in "$scratch/walks" "$scratch/pmu/raw.data"; do
+	"$swlbr" convert -q -i "$from" -f llvm-profdata -o - "$vmlinux" | md5sum
+done >"$scratch/sums"
+is "inject: the same counters" "$(uniq "$scratch/sums" | wc -l)" 1
+perf script -i "$scratch/walks" -F ip,brstack 2>/dev/null | grep 0x >"$scratch/walks.stacks"
+is "inject: long stacks" "$(awk '{ n += NF - 1 } END { print (NR > 1000 && n / NR > 16) }' \
+	"$scratch/walks.stacks")" 1
+(cd "$scratch" && "$here/check_stacks.py" --walks "$vmlinux" "$pmu_offset" walks.stacks) \
+	>"$scratch/checked" 2>"$scratch/err"
+is "inject: each range of them is a straight line" \
+	"$(awk '{ print ($2 > 0), $3 }' "$scratch/checked")" "1 0" || head -n 5 "$scratch/err"
+"$swlbr" convert -i "$scratch/pmu/raw.data" -f arcs -o "$scratch/arcs" "$vmlinux" 2>"$scratch/err"
+is "raw samples become an edge profile" "$? $(grep -c '^branch' "$scratch/arcs" | awk '{ print ($1 > 1000) }')" \
+	"0 1"
+
+# An emulated clock that goes with the instructions: then time does not depend on this machine.
+mkdir -p "$scratch/time"
+cp "$scratch/lines" "$scratch/time/lines"
+ACCEL=tcg,thread=single boot time 1 -icount shift=0,sleep=off <<'RUN'
+cat lines >/sys/kernel/debug/swlbr/lines
+perf record -F 1000 -o /tmp/a -e swlbr// -b -R -a busy stat 200000 0 >/dev/null 2>&1
+perf record -F 4000 -o /tmp/a -e swlbr// -b -R -a busy stat 200000 0 >/dev/null 2>&1
+cat /sys/kernel/debug/swlbr/scanners
+RUN
+is "no tick takes more than a quarter of its time ($(tail -n 1 "$scratch/time/said"))" \
+	"$(awk '$1 == 0 { print ($2 > 500), $6 }' "$scratch/time/said")" "1 0"
+
+mkdir -p "$scratch/stress"
+cp "$scratch/lines" "$scratch/stress/lines"
+boot stress 2 <<'RUN'
+swlbr=/sys/kernel/debug/swlbr
+cat lines >$swlbr/lines
+perf record -F 4000 -o /tmp/a -e swlbr// -b -a -- sleep 60 >/dev/null 2>&1 &
+(while :; do cat $swlbr/counters $swlbr/scanners >/dev/null; echo 1 >$swlbr/reset; done) &
+(while :; do cat lines >$swlbr/lines; done) &
+(while :; do busy pipe 1000 0 1; busy fork 10 0 1; done) &
+cycles 500
+wait %1
+RUN
+is "1,000 starts and stops, resets and reads meanwhile" \
+	"$(grep -c '[1-9] bytes of records' "$scratch/stress/said")" 1
+
+exit $status

@@ -1,0 +1,85 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Branch stacks of the kernel against the code of its vmlinux.
+
+check_stacks.py VMLINUX OFFSET SCRIPT...: a SCRIPT is what perf script -F brstack printed, OFFSET the
+kernel's addresses less those of vmlinux. Prints for each how many stacks there are, and how many are
+no two branches around a straight line. With --walks stacks may be longer, and have ends elsewhere.
+"""
+import re
+import subprocess
+import sys
+
+walks = sys.argv[1] == "--walks"
+if walks:
+    del sys.argv[1]
+vmlinux, offset = sys.argv[1], int(sys.argv[2])
+code = {}
+order = []
+disassembly = subprocess.run(["llvm-objdump-19", "-d", "--no-show-raw-insn", vmlinux],
+                             capture_output=True, text=True, check=True).stdout
+for line in disassembly.splitlines():
+    found = re.match(r"([0-9a-f]{16}):\s+(?:lock\s+|rep\s+|repz\s+)?(\S+)\s*(.*)", line)
+    if found:
+        address = int(found[1], 16)
+        target = re.match(r"0x([0-9a-f]+)", found[3])
+        code[address] = (len(order), found[2], int(target[1], 16) if target else None)
+        order.append(address)
+
+ELSEWHERE = 0x1000 - offset  # SWLBR_NO_COUNTERS_ADDRESS
+STOPS = ("jmp", "ret", "call", "iret", "sysret", "ud2", "hlt", "int3")
+
+
+def is_branch(mnemonic):
+    return mnemonic.startswith(("j", "ret", "call", "loop"))
+
+
+def goes(entry):
+    """Is there a branch at its from that can go to its to?"""
+    if walks and (entry[0] == ELSEWHERE or entry[1] == ELSEWHERE):
+        return None
+    if entry[0] not in code or entry[1] not in code:
+        return "not an instruction"
+    _, mnemonic, target = code[entry[0]]
+    if not is_branch(mnemonic):
+        return f"{mnemonic} is no branch"
+    if target is not None and target != entry[1]:
+        return f"{mnemonic} goes to {target:#x}"
+    return None
+
+
+def straight(start, end):
+    if walks and (start == ELSEWHERE or end == ELSEWHERE):
+        return None
+    first, last = code[start][0], code[end][0]
+    if last < first:
+        return "it runs backwards"
+    for address in order[first:last]:
+        if code[address][1].startswith(STOPS):
+            return f"{code[address][1]} at {address:#x} is in between"
+    return None
+
+
+def check(name):
+    stacks = bad = 0
+    for line in open(name):
+        entries = [(int(a, 16) - offset, int(b, 16) - offset)
+                   for a, b in re.findall(r"0x([0-9a-f]+)/0x([0-9a-f]+)/", line)]
+        if not entries:
+            continue
+        stacks += 1
+        why = next(filter(None, map(goes, entries)), None)
+        for newer, older in zip(entries, entries[1:]):
+            why = why or straight(older[1], newer[0])
+        if not why and len(entries) > 2 and not walks:
+            why = f"{len(entries)} entries"
+        if why:
+            bad += 1
+            if bad <= 5:
+                print(f"{' '.join(f'{a:#x}/{b:#x}' for a, b in entries)}: {why}",
+                      file=sys.stderr)
+    print(f"{name} {stacks} {bad}")
+
+
+for script in sys.argv[3:]:
+    check(script)

@@ -1,0 +1,120 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Building and booting kernels for tests, in small steps that a test, or a person, calls:
+#
+#   tests/kernel/guest.sh build VERSION OUT [CONFIG_X=y...]    a kernel of package linux-source-VERSION
+#   tests/kernel/guest.sh initramfs FILE                       with busybox, perf, busy and cycles
+#   tests/kernel/guest.sh run KERNEL INITRAMFS FOLDER [QEMU OPTION...]
+#
+# "build" keeps OUT/source and OUT/build, for the next time; GRAFT=no leaves swlbr out. "run" boots,
+# executes FOLDER/run in the guest, where the folder is /share, and gives back its exit status and,
+# on standard output, what it printed. Environment: CPUS (1), MEMORY (1G), APPEND, GUEST_TIME (300
+# seconds), CONSOLE (a file for the kernel's messages), ACCEL (tcg), RECORDER (a
+# command that runs QEMU).
+set -euo pipefail
+
+here=$(dirname "$(realpath "$0")")
+repository=$(dirname "$(dirname "$here")")
+
+fail()
+{
+	echo "tests/kernel/guest.sh: $*" >&2
+	exit 1
+}
+
+# The tree is unpacked and grafted beside its place, so that a broken run leaves none behind.
+prepare_tree()
+{
+	local version=$1 out=$2
+
+	if [ ! -d "$out/source" ]; then
+		rm -rf "$out/unpacking"
+		mkdir -p "$out/unpacking"
+		tar -C "$out/unpacking" -xJf "/usr/src/linux-source-$version.tar.xz"
+		mv "$out/unpacking/linux-source-$version" "$out/source"
+		rmdir "$out/unpacking"
+	fi
+	[ "${GRAFT-yes}" = no ] || "$repository/scripts/kernel-graft.sh" "$out/source"
+}
+
+build()
+{
+	local version=$1 out=$2 line symbol make
+
+	shift 2
+	mkdir -p "$out/build"
+	out=$(realpath "$out")
+	prepare_tree "$version" "$out"
+	cat "$here/guest.config" >"$out/build/all.config"
+	[ $# = 0 ] || printf '%s\n' "$@" >>"$out/build/all.config"
+	make=(env -u MAKEFLAGS -u MAKELEVEL -u O -u CFLAGS make -s -C "$out/source" O="$out/build"
+		LLVM=-19 ARCH=x86_64 KBUILD_BUILD_TIMESTAMP=@0 KBUILD_BUILD_USER=test
+		KBUILD_BUILD_HOST=test)
+	"${make[@]}" allnoconfig KCONFIG_ALLCONFIG="$out/build/all.config" >"$out/build/config.log" 2>&1 ||
+		{ cat "$out/build/config.log" >&2; return 1; }
+	grep '^CONFIG_' "$out/build/all.config" | while read -r line; do
+		symbol=${line%%=*}
+		grep -qxF "$line" "$out/build/.config" || [ "${line#*=}" = n ] ||
+			! grep -rqE "^(menu)?config ${symbol#CONFIG_}$" --include='Kconfig*' "$out/source" ||
+			fail "the configuration does not take $line"
+	done
+	"${make[@]}" -j"$(nproc)" bzImage
+}
+
+add_program()
+{
+	local root=$1 program=$2 library
+
+	cp -L --parents "$program" "$root"
+	ldd "$program" | grep -o '/[^ ]*' | while read -r library; do
+		cp -L --parents "$library" "$root"
+	done
+}
+
+initramfs()
+{
+	local file root
+
+	file=$(realpath "$1")
+	root=$(mktemp -d)
+	mkdir -p "$root"/{bin,dev,proc,sys,tmp,share,etc,root}
+	cp /bin/busybox "$root/bin/"
+	for applet in $(/bin/busybox --list); do
+		[ "$applet" = busybox ] || ln -s busybox "$root/bin/$applet"
+	done
+	add_program "$root" /usr/bin/perf
+	gcc -O2 -static -o "$root/bin/busy" "$here/busy.c"
+	gcc -O2 -static -o "$root/bin/cycles" "$here/cycles.c"
+	cp "$here/init" "$root/init"
+	echo 'root:x:0:0::/root:/bin/sh' >"$root/etc/passwd"
+	echo 'nobody:x:65534:65534::/tmp:/bin/sh' >>"$root/etc/passwd"
+	(cd "$root" && find . | LC_ALL=C sort | /bin/busybox cpio -o -H newc 2>/dev/null) |
+		gzip -1 >"$file"
+	rm -rf "$root"
+}
+
+run()
+{
+	local kernel=$1 initramfs=$2 folder=$3 console cpus=${CPUS:-1} status=0
+
+	shift 3
+	console=${CONSOLE:-$folder/console}
+	rm -f "$folder/status" "$folder/output"
+	timeout --kill-after=5 "${GUEST_TIME:-300}" ${RECORDER-} qemu-system-x86_64 -nodefaults -no-reboot \
+		-display none -cpu max -smp "$cpus" -m "${MEMORY:-1G}" -serial "file:$console" \
+		-virtfs "local,path=$folder,mount_tag=share,security_model=none" \
+		-kernel "$kernel" -initrd "$initramfs" \
+		-append "console=ttyS0 tsc=reliable panic=-1 oops=panic ${APPEND-}" "$@" </dev/null || status=$?
+	[ ! -f "$folder/output" ] || cat "$folder/output"
+	[ -f "$folder/status" ] || {
+		tail -n 20 "$console" >&2
+		fail "the guest did not get to its end (status of QEMU: $status)"
+	}
+	return "$(cat "$folder/status")"
+}
+
+case ${1-} in
+build | initramfs | run) "$@" ;;
+*) sed -n '3,/^set/{/^set/d;s/^# \?//;p}' "$0" >&2; exit 129 ;;
+esac
