@@ -134,15 +134,7 @@ static struct swlbr_error *find_offset(struct inject *inject)
 static struct swlbr_error *write_arc(void *context, const struct swlbr_flow_arc *arc)
 {
 	const struct inject *inject = context;
-	struct swlbr_arc_row row = {
-		.kind = arc->from_outside		 ? SWLBR_ARC_CALL
-			: arc->kind == SWLBR_EDGE_BRANCH ? SWLBR_ARC_BRANCH
-							 : SWLBR_ARC_RANGE,
-		.from = arc->from,
-		.to = arc->to,
-		.nr = arc->nr,
-		.exact = arc->exact,
-	};
+	struct swlbr_arc_row row = swlbr_flow_arc_row(arc);
 
 	return swlbr_perfdata_write_arc(inject->writer, &inject->when, arc->to + inject->offset,
 					swlbr_elf_build_id(inject->binary->elf), &row);

@@ -256,6 +256,19 @@ struct swlbr_error *swlbr_flow_arcs(
 	return error;
 }
 
+struct swlbr_arc_row swlbr_flow_arc_row(const struct swlbr_flow_arc *arc)
+{
+	return (struct swlbr_arc_row){
+		.kind = arc->from_outside		 ? SWLBR_ARC_CALL
+			: arc->kind == SWLBR_EDGE_BRANCH ? SWLBR_ARC_BRANCH
+							 : SWLBR_ARC_RANGE,
+		.from = arc->from,
+		.to = arc->to,
+		.nr = arc->nr,
+		.exact = arc->exact,
+	};
+}
+
 struct edge_sink {
 	struct swlbr_edge_profile *edges;
 	struct swlbr_flow_share *share;

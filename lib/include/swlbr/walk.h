@@ -5,6 +5,7 @@
 #include <swlbr/branch_map.h>
 #include <swlbr/edge_profile.h>
 #include <swlbr/flow.h>
+#include <swlbr/perfdata_writer.h>
 
 /** One branch or range of a flow, in ELF virtual addresses. */
 struct swlbr_flow_arc {
@@ -24,6 +25,9 @@ struct swlbr_flow_arc {
 struct swlbr_error *swlbr_flow_arcs(
 	const struct swlbr_branch_map *map, const struct swlbr_flow_result *flow,
 	struct swlbr_error *(*add)(void *context, const struct swlbr_flow_arc *arc), void *context);
+
+/** The same as a recording's swlbr:arc has it. */
+struct swlbr_arc_row swlbr_flow_arc_row(const struct swlbr_flow_arc *arc);
 
 /** Executions of taken branches: all, and those whose counts are not a guess. */
 struct swlbr_flow_share {
