@@ -104,7 +104,7 @@ run()
 	timeout --kill-after=5 "${GUEST_TIME:-300}" ${RECORDER-} qemu-system-x86_64 -nodefaults -no-reboot \
 		-display none -cpu max -smp "$cpus" -m "${MEMORY:-1G}" -serial "file:$console" \
 		-virtfs "local,path=$folder,mount_tag=share,security_model=none" \
-		-kernel "$kernel" -initrd "$initramfs" \
+		-accel "${ACCEL:-tcg}" -kernel "$kernel" -initrd "$initramfs" \
 		-append "console=ttyS0 tsc=reliable panic=-1 oops=panic ${APPEND-}" "$@" </dev/null || status=$?
 	[ ! -f "$folder/output" ] || cat "$folder/output"
 	[ -f "$folder/status" ] || {
