@@ -287,6 +287,11 @@ bool swlbr_elf_symbol(struct swlbr_elf *elf, const char *name, struct swlbr_elf_
 	return false;
 }
 
+uint64_t swlbr_elf_file_size(const struct swlbr_elf *elf)
+{
+	return elf->file_size;
+}
+
 struct swlbr_error *swlbr_elf_read_file(struct swlbr_elf *elf, uint64_t offset, void *buffer,
 					size_t size)
 {

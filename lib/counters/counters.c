@@ -229,6 +229,22 @@ static struct swlbr_error *decode_functions(struct swlbr_elf *elf, struct swlbr_
 	return error;
 }
 
+/* What is read whole is in the file, and not larger than it. */
+static struct swlbr_error *check_sizes(const struct swlbr_elf *elf,
+				       const struct swlbr_counters *counters)
+{
+	const struct swlbr_range *ranges[] = { &counters->data, &counters->names,
+					       &counters->vtables, &counters->vtable_names };
+
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
+		if (ranges[i]->size > swlbr_elf_file_size(elf))
+			return swlbr_error_create(
+				SWLBR_ERROR_FORMAT,
+				"%s: a section of its counters is larger than the file",
+				swlbr_elf_path(elf));
+	return NULL;
+}
+
 static struct swlbr_error *locate(struct swlbr_elf *elf, struct swlbr_counters *counters)
 {
 	struct swlbr_error *error;
@@ -257,6 +273,8 @@ static struct swlbr_error *locate(struct swlbr_elf *elf, struct swlbr_counters *
 	error = find_version_word(elf, &counters->version_word);
 	if (!error && counters->version_word)
 		error = check_version(elf, counters->version_word);
+	if (!error)
+		error = check_sizes(elf, counters);
 	if (error)
 		return error;
 	counters->version = (unsigned int)(counters->version_word & LLVM_VERSION_MASK);

@@ -99,6 +99,9 @@ const char *swlbr_elf_interp(const struct swlbr_elf *elf);
 struct swlbr_error *swlbr_elf_read(struct swlbr_elf *elf, uint64_t vaddr, void *buffer,
 				   size_t size);
 
+/** Bytes of the file: nothing that is stored in it is larger. */
+uint64_t swlbr_elf_file_size(const struct swlbr_elf *elf);
+
 /** Copy @size bytes of the file from @offset on. Fails if it has fewer. */
 struct swlbr_error *swlbr_elf_read_file(struct swlbr_elf *elf, uint64_t offset, void *buffer,
 					size_t size);
