@@ -113,6 +113,11 @@ static bool read_common(const struct memory_image *image, uint64_t vaddr, struct
 	if (cursor_take_u32(&area.cursor))
 		return false; /* not a common entry */
 	version = take_u8(&area.cursor);
+	/* Looked at first: a string may be as long as the segment, for each of very many entries. */
+	if (strnlen((const char *)area.cursor.data + area.cursor.at,
+		    cursor_left(&area.cursor) < MAX_LETTERS ? cursor_left(&area.cursor)
+							    : MAX_LETTERS) == MAX_LETTERS)
+		return false;
 	letters = cursor_take_string(&area.cursor);
 	if ((version != 1 && version != 3) || !letters || *letters != 'z')
 		return false;
@@ -123,8 +128,6 @@ static bool read_common(const struct memory_image *image, uint64_t vaddr, struct
 	else
 		take_uleb(&area.cursor);
 	take_uleb(&area.cursor); /* size of what follows */
-	if (strnlen(letters, MAX_LETTERS) == MAX_LETTERS)
-		return false;
 	for (letters++; *letters; letters++) {
 		uint8_t encoding;
 
