@@ -491,15 +491,20 @@ static struct swlbr_error *on_end(struct tracer *tracer, struct task *task, int 
 
 /*
  * A signal interrupted a call that the filter held. Without us the call could not have been, and
- * would not have failed with EINTR: have it restarted whatever the handler's flags are.
+ * would not have failed with EINTR: have it restarted whatever the handler's flags are. A munmap
+ * that we have let go on was not carried out either: before Linux 6.17 a signal that comes before
+ * we receive the call interrupts it, if we answer before its thread runs.
  */
-static void restart_held_call(pid_t tid)
+static void restart_held_call(const struct task *task)
 {
 #ifdef __x86_64__
 	struct user_regs_struct regs;
+	pid_t tid = task->tid;
 
 	if (ptrace(PTRACE_GETREGS, tid, 0, &regs) || (long long)regs.rax != -ERESTARTSYS)
 		return;
+	if (regs.orig_rax == SYS_munmap && task->process)
+		unmap_interrupted(task->process->memory, tid);
 	switch (regs.orig_rax) {
 	case SYS_execve:
 	case SYS_execveat:
@@ -511,8 +516,21 @@ static void restart_held_call(pid_t tid)
 		ptrace(PTRACE_SETREGS, tid, 0, &regs);
 	}
 #else
-	(void)tid;
+	(void)task;
 #endif
+}
+
+static void tell_signal_storm(const struct tracer *tracer, pid_t tid, int signal)
+{
+	char line[200];
+
+	if (!tracer->session.options->tell)
+		return;
+	snprintf(
+		line, sizeof(line),
+		"thread %d: more than 1000 signals a second (now signal %d): each stops it until the recorder has seen it; it may hardly get on",
+		tid, signal);
+	tracer->session.options->tell(line);
 }
 
 static bool is_group_stop(int signal)
@@ -550,8 +568,10 @@ struct swlbr_error *tracer_event(struct tracer *tracer, pid_t tid, int status)
 			resume(task, is_group_stop(signal) ? LISTEN : 0);
 		return NULL;
 	default:
+		if (signal_storm_count(&tracer->signals, session_now()))
+			tell_signal_storm(tracer, tid, signal);
 		if (tracer->listener >= 0)
-			restart_held_call(tid);
+			restart_held_call(task);
 		resume(task, signal);
 		return NULL;
 	}

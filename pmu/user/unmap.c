@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "task.h"
 #include "unmap.h"
@@ -74,6 +75,15 @@ void unmap_cancel(struct memory *memory, pid_t tid)
 			area->leaving.tid = 0;
 }
 
+void unmap_interrupted(struct memory *memory, pid_t tid)
+{
+	uint64_t used = processor_time_of(tid);
+
+	for (struct area *area = memory->areas; area; area = area->next)
+		if (area->leaving.tid == tid && used - area->leaving.used <= KILL_ATMOST)
+			area->leaving.tid = 0;
+}
+
 void unmap_check(struct memory *memory)
 {
 	for (struct area *area = memory->areas; area; area = area->next)
@@ -81,6 +91,10 @@ void unmap_check(struct memory *memory)
 			area->gone = is_over(&area->leaving);
 }
 
+/*
+ * By its code, as scans go: a list read while the munmap is under way may have the first mappings
+ * of a binary and not its code any more (since Linux 6.17 each mapping is locked by itself).
+ */
 static bool is_mapped(const struct area *area, const struct maps *maps)
 {
 	const struct image *image = area->image;
@@ -90,8 +104,9 @@ static bool is_mapped(const struct area *area, const struct maps *maps)
 	for (size_t i = 0; i < maps->nr; i++) {
 		const struct map *map = &maps->map[i];
 
-		if (map->start < end && map->end > start && map->inode == image->inode &&
-		    map->major == image->major && map->minor == image->minor)
+		if (map->prot & PROT_EXEC && map->start < end && map->end > start &&
+		    map->inode == image->inode && map->major == image->major &&
+		    map->minor == image->minor)
 			return true;
 	}
 	return false;

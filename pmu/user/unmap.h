@@ -18,6 +18,11 @@ struct swlbr_error *unmap_begin(struct session *session, struct memory *memory, 
 				const struct unmap_call *call);
 /* The call of @tid will not be carried out after all: it was interrupted, or the thread killed. */
 void unmap_cancel(struct memory *memory, pid_t tid);
+/*
+ * The call of @tid was interrupted by a signal, if it is the one that was let go on last and not a
+ * later one.
+ */
+void unmap_interrupted(struct memory *memory, pid_t tid);
 
 /* Before the mappings are read: which of the calls are over. */
 void unmap_check(struct memory *memory);

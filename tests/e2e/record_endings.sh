@@ -6,16 +6,36 @@ cd "$scratch" || exit 1
 build_endings || { fail "build"; exit 1; }
 export ENDINGS_LIBRARY=$scratch/libendings.so
 
+# Records @1; if that takes a minute, $scratch/hang is what the processes were at.
+record()
+{
+	local watch status
+
+	rm -f hang
+	(sleep 60 && for pid in $(pgrep -x endings) $(pgrep -x perf-swlbr); do
+		grep -E '^(Name|Pid|State|TracerPid|Sig|Shd)' "/proc/$pid/status"
+		cat "/proc/$pid/syscall" "/proc/$pid/stack"
+	done >hang 2>/dev/null) &
+	watch=$!
+	timeout 300 "$swlbr" record -o e.data -- ./endings "$1" >out 2>err
+	status=$?
+	pkill -P $watch
+	kill $watch
+	wait $watch
+	return $status
+}
+
 tried=0
 while read -r mode count; do
 	[ "$mode" != attach ] || continue
 	tried=$((tried + 1))
 	timeout 60 ./endings "$mode" >/dev/null 2>&1
 	plain=$?
-	timeout 60 "$swlbr" record -o e.data -- ./endings "$mode" >out 2>err
+	record "$mode"
 	recorded=$?
 	is "$mode: count" "$(marked_count e.data)" "$count"
 	is "$mode: status" "$recorded" "$plain"
+	[ "$recorded" = "$plain" ] || cat err hang
 	if grep -q 'some lost\|warning' err; then
 		fail "$mode: reports a loss: $(cat err)"
 	else
