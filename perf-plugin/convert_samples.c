@@ -267,13 +267,16 @@ static void print_combination(const struct samples *samples)
 typedef struct swlbr_error *write_fn(const struct convert *convert,
 				     const struct swlbr_sample_profile *profile, const char *path);
 
+static unsigned int gcov_version(const struct convert *convert)
+{
+	return convert->gcov_version ? convert->gcov_version : SWLBR_GCC_MIN_VERSION;
+}
+
 static struct swlbr_error *write_gcc(const struct convert *convert,
 				     const struct swlbr_sample_profile *profile, const char *path)
 {
-	unsigned int version = convert->gcov_version ? convert->gcov_version
-						     : SWLBR_GCC_MIN_VERSION;
-
-	return swlbr_sample_profile_write_gcc(profile, version, convert->sample_flags, path);
+	return swlbr_sample_profile_write_gcc(profile, gcov_version(convert), convert->sample_flags,
+					      path);
 }
 
 static struct swlbr_error *create_sides(struct samples *samples)
@@ -284,7 +287,8 @@ static struct swlbr_error *create_sides(struct samples *samples)
 		if (error)
 			return error;
 		if (samples->for_gcc)
-			swlbr_sample_profile_for_gcc(samples->sides[side]);
+			swlbr_sample_profile_for_gcc(samples->sides[side],
+						     gcov_version(samples->convert));
 	}
 	return NULL;
 }

@@ -372,6 +372,7 @@ static bool decode(const uint8_t *code, size_t size, uint64_t vaddr, struct arch
 	ret->is_nop = insn.meta.category == ZYDIS_CATEGORY_NOP ||
 		      insn.meta.category == ZYDIS_CATEGORY_WIDENOP ||
 		      insn.mnemonic == ZYDIS_MNEMONIC_INT3;
+	ret->selects = insn.meta.category == ZYDIS_CATEGORY_CMOV;
 	for (unsigned int i = 0; i < insn.operand_count_visible; i++) {
 		if (is_memory(&operands[i]))
 			set_memory(&operands[i], ret);

@@ -1,88 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /* An edge profile of a binary, and its debug information, into a sample profile. */
-#include <elf.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/arch.h"
+#include "blocks.h"
 #include "discriminator.h"
 #include "entries.h"
 #include "sample_profile.h"
 #include "spans.h"
 
-#define CODE_SIZE (64 * 1024)
-
-/* Some of the binary's code, to see how long instructions are. */
-struct code {
-	uint64_t vaddr;
-	size_t size;
-	uint8_t bytes[CODE_SIZE];
-};
-
 struct build {
 	struct swlbr_sample_profile *profile;
 	struct swlbr_elf *elf;
 	struct swlbr_dwarf *dwarf;
-	const struct arch *arch;
 	struct code *code;
 	struct entries entries;
 	struct spans spans;
-	uint64_t count; /* of the span whose pieces are being added */
+	uint64_t count;	   /* of the span whose pieces are being added */
+	bool any_decision; /* some place may have no count of its own: see blocks.h */
 	struct swlbr_sample_stats stats;
 };
-
-/* Read code around @address, as far as its segment goes. */
-static struct swlbr_error *load_code(struct build *build, uint64_t address)
-{
-	const struct swlbr_elf_segment *segments;
-	size_t nr = swlbr_elf_segments(build->elf, &segments);
-
-	build->code->size = 0;
-	for (size_t i = 0; i < nr; i++) {
-		uint64_t skip = address - segments[i].vaddr, size;
-
-		if (!(segments[i].flags & 1) || address < segments[i].vaddr ||
-		    skip >= segments[i].filesz)
-			continue;
-		size = segments[i].filesz - skip;
-		build->code->size = size < CODE_SIZE ? size : CODE_SIZE;
-		build->code->vaddr = address;
-		return swlbr_elf_read(build->elf, address, build->code->bytes, build->code->size);
-	}
-	return NULL;
-}
-
-/* Instructions are all of one size on some machines: 0 on others. */
-static unsigned int fixed_size(const struct swlbr_elf *elf)
-{
-	return swlbr_elf_machine(elf) == EM_AARCH64 ? 4 : 0;
-}
-
-/* The size of the instruction at @address; 0 if there is none. */
-static struct swlbr_error *instruction_size(struct build *build, uint64_t address,
-					    unsigned int *ret)
-{
-	struct code *code = build->code;
-	struct swlbr_error *error = NULL;
-	struct arch_insn insn;
-
-	*ret = fixed_size(build->elf);
-	if (*ret) {
-		if (address % *ret)
-			*ret = 0;
-		return NULL;
-	}
-	if (address < code->vaddr || address - code->vaddr >= code->size ||
-	    code->size - (address - code->vaddr) < build->arch->max_insn)
-		error = load_code(build, address);
-	if (error || !code->size)
-		return error;
-	if (build->arch->decode(code->bytes + (address - code->vaddr),
-				code->size - (address - code->vaddr), address, &insn))
-		*ret = insn.size;
-	return NULL;
-}
 
 static struct swlbr_error *add_range(struct build *build, const struct swlbr_edge *edge)
 {
@@ -90,7 +28,7 @@ static struct swlbr_error *add_range(struct build *build, const struct swlbr_edg
 	unsigned int size = 0;
 
 	add_saturating(&build->stats.ranges, edge->nr);
-	error = instruction_size(build, edge->to, &size);
+	error = code_insn_size(build->code, edge->to, &size);
 	if (error)
 		return error;
 	if (!size || edge->from > edge->to) {
@@ -158,6 +96,13 @@ static bool is_ambiguous(const char *name)
 	       !strncmp(name, "__tls_init", strlen("__tls_init"));
 }
 
+/* What gcc has split off a function is called by it, and is inlined into one of its own name. */
+static bool is_split_part(const struct build *build, const struct swlbr_dwarf_scope *scope)
+{
+	return build->profile->for_gcc && scope->by_gcc && scope->call_line == scope->decl_line &&
+	       scope->name && scope->caller->name && !strcmp(scope->name, scope->caller->name);
+}
+
 /*
  * The node of @scope, to whose total and whose callers' @bytes are added. @leaf_ret is the scope
  * that the node is of: what is inlined below a nameless call is its caller's. It is NULL if the
@@ -173,6 +118,12 @@ static struct swlbr_error *scope_node(struct build *build, const struct swlbr_dw
 	uint32_t parent = SAMPLE_TOP, name;
 	struct swlbr_error *error;
 
+	if (caller && is_split_part(build, scope)) {
+		error = scope_node(build, caller, bytes, node_ret, leaf_ret);
+		if (!error && *leaf_ret == caller)
+			*leaf_ret = scope;
+		return error;
+	}
 	if (caller) {
 		error = scope_node(build, caller, bytes, &parent, leaf_ret);
 		if (error || *leaf_ret != caller) { /* above is a nameless one */
@@ -241,16 +192,47 @@ static struct swlbr_error *add_piece(void *context, const struct swlbr_dwarf_pie
 	return NULL;
 }
 
+/* How often a line decided: no more often can have run what the decision was about. */
+static struct swlbr_error *add_decision(struct build *build, const struct block_piece *piece)
+{
+	uint64_t size = piece->piece.end - piece->piece.begin;
+	struct swlbr_dwarf_piece decision = piece->piece;
+	struct swlbr_error *error;
+	uint32_t record;
+	bool found;
+
+	decision.discriminator = SAMPLE_DECISION;
+	build->any_decision = true;
+	error = piece_record(build, &decision, multiply_saturating(build->count, size), &record,
+			     &found);
+	if (!error && found && !piece->repeats)
+		add_saturating(&build->profile->records[record].count, build->count);
+	return error;
+}
+
+static struct swlbr_error *add_block_piece(void *context, const struct block_piece *piece)
+{
+	struct build *build = context;
+
+	return piece->decides && piece->piece.scope->by_gcc ? add_decision(build, piece)
+							    : add_piece(build, &piece->piece);
+}
+
+static struct swlbr_error *add_span(struct build *build, const struct span *span)
+{
+	build->count = span->count;
+	if (build->profile->by_line && build->code->arch)
+		return blocks_pieces(build->code, build->dwarf, span->begin, span->end,
+				     add_block_piece, build);
+	return swlbr_dwarf_pieces(build->dwarf, span->begin, span->end, add_piece, build);
+}
+
 static struct swlbr_error *add_spans(struct build *build)
 {
 	struct swlbr_error *error = spans_sum(&build->spans);
 
-	for (size_t i = 0; !error && i < build->spans.nr; i++) {
-		const struct span *span = &build->spans.entries[i];
-
-		build->count = span->count;
-		error = swlbr_dwarf_pieces(build->dwarf, span->begin, span->end, add_piece, build);
-	}
+	for (size_t i = 0; !error && i < build->spans.nr; i++)
+		error = add_span(build, &build->spans.entries[i]);
 	return error;
 }
 
@@ -306,9 +288,13 @@ static struct swlbr_error *add_branch(struct build *build, const struct swlbr_ed
 	return swlbr_dwarf_pieces(build->dwarf, edge->from, edge->from + 1, add_target, &call);
 }
 
-/* A place that called runs at least as often as it calls; not in inlined calls, as llvm-profgen. */
-static struct swlbr_error *raise_callers(struct swlbr_sample_profile *profile)
+/*
+ * A place that called runs at least as often as it calls. Not in inlined calls, as llvm-profgen; but
+ * there too where the place may have no count of its own since it only decides.
+ */
+static struct swlbr_error *raise_callers(const struct build *build)
 {
+	struct swlbr_sample_profile *profile = build->profile;
 	uint64_t *sums = calloc(profile->record_index.nr + 1, sizeof(*sums));
 
 	if (!sums)
@@ -317,7 +303,8 @@ static struct swlbr_error *raise_callers(struct swlbr_sample_profile *profile)
 		add_saturating(&sums[profile->targets[i].record], profile->targets[i].count);
 	for (size_t i = 0; i < profile->record_index.nr; i++)
 		if (profile->records[i].count < sums[i] &&
-		    profile->nodes[profile->records[i].node].parent == SAMPLE_TOP)
+		    ((build->any_decision && !profile->records[i].count) ||
+		     profile->nodes[profile->records[i].node].parent == SAMPLE_TOP))
 			profile->records[i].count = sums[i];
 	free(sums);
 	return NULL;
@@ -350,15 +337,10 @@ static struct swlbr_error *start(struct build *build)
 {
 	struct swlbr_elf_symbol symbol;
 
-	build->arch = arch_of_machine(swlbr_elf_machine(build->elf));
-	if (!build->arch && !fixed_size(build->elf))
-		return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
-					  "%s: instructions of machine %u cannot be read",
-					  swlbr_elf_path(build->elf),
-					  swlbr_elf_machine(build->elf));
-	build->code = calloc(1, sizeof(*build->code));
-	if (!build->code)
-		return swlbr_error_no_memory();
+	struct swlbr_error *error = code_open(build->elf, &build->code);
+
+	if (error)
+		return error;
 	/* clang -mllvm -enable-fs-discriminator leaves this variable behind. */
 	if (swlbr_elf_symbol(build->elf, "__llvm_fs_discriminator__", &symbol))
 		build->profile->fs_discriminators = true;
@@ -402,12 +384,13 @@ struct swlbr_error *swlbr_sample_profile_add_edges(struct swlbr_sample_profile *
 	error = swlbr_sample_profile_create(&build.profile);
 	if (!error) {
 		build.profile->for_gcc = profile->for_gcc;
+		build.profile->by_line = profile->by_line;
 		error = start(&build);
 	}
 	if (!error)
 		error = add_edges(&build, all, nr, binary);
 	if (!error)
-		error = raise_callers(build.profile);
+		error = raise_callers(&build);
 	if (!error)
 		error = swlbr_sample_profile_merge(profile, build.profile, 1);
 	if (stats_ret)

@@ -10,9 +10,10 @@ struct swlbr_error *swlbr_sample_profile_create(struct swlbr_sample_profile **re
 	return *ret ? NULL : swlbr_error_no_memory();
 }
 
-void swlbr_sample_profile_for_gcc(struct swlbr_sample_profile *profile)
+void swlbr_sample_profile_for_gcc(struct swlbr_sample_profile *profile, unsigned int version)
 {
 	profile->for_gcc = true;
+	profile->by_line = version < SWLBR_GCC_DISCRIMINATORS;
 }
 
 void swlbr_sample_profile_destroy(struct swlbr_sample_profile *profile)

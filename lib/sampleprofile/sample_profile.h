@@ -11,6 +11,9 @@
 
 #define SAMPLE_TOP UINT32_MAX /* the parent of functions */
 
+/* The discriminator of a record that says how often the decisions of a line were taken (blocks.h). */
+#define SAMPLE_DECISION UINT32_MAX
+
 /* A place in a function: line offset from its declaration, and discriminator. */
 struct sample_place {
 	uint32_t line, discriminator;
@@ -45,6 +48,7 @@ struct swlbr_sample_profile {
 	size_t max_names, max_nodes, max_records, max_targets;
 	bool fs_discriminators;
 	bool for_gcc;
+	bool by_line;	   /* discriminators will be taken off: see SAMPLE_DECISION */
 	uint32_t *symbols; /* names of all functions, for those who want the list */
 	size_t nr_symbols;
 };

@@ -9,6 +9,8 @@
  * entries of one line the last would stand. So each line is written once, with the smallest count of
  * its discriminators: gcc gives a block the largest count of its statements, and then raises those
  * that are lower than flow wants (afdo_propagate_edge), but nothing that is too high is ever lowered.
+ * For the same reason a line has no entry if it only decides in blocks that other lines tell of
+ * (blocks.h), or if it has more executions than decisions: those are of like code merged with it.
  * In version 3 a place has its discriminator in the low half of its word.
  *
  * Version 3 begins with a summary, has a table of source files before the names and the number of
@@ -44,8 +46,10 @@ struct copying {
 	const struct swlbr_sample_profile *from;
 	struct swlbr_sample_profile *to;
 	unsigned int version;
-	uint32_t *nodes, *records; /* numbers in the copy */
+	uint32_t *nodes, *records; /* numbers in the copy; NO_RECORD */
 };
+
+#define NO_RECORD UINT32_MAX
 
 /*
  * gcc looks a function up by the name that it had before it was cloned or split. From version 3 on
@@ -92,49 +96,72 @@ static struct swlbr_error *copy_nodes(struct copying *copying)
 	return NULL;
 }
 
-/* The smallest count of each place of a node as records of @places, whose numbers go to @map. */
-static struct swlbr_error *find_places(const struct copying *copying,
-				       struct swlbr_sample_profile *places, uint32_t *map)
+/* What is known of a place of a node, over all discriminators. */
+struct place {
+	uint64_t least, decisions;
+	bool ran, decides;
+};
+
+/* A record of @places for each place of a node, whose number goes to @copying. */
+static struct swlbr_error *find_places(struct copying *copying, struct swlbr_sample_profile *places,
+				       struct place *place)
 {
 	for (size_t i = 0; i < copying->from->record_index.nr; i++) {
 		const struct sample_record *record = &copying->from->records[i];
-		size_t before = places->record_index.nr;
-		struct swlbr_error *error = sample_record(
-			places, record->node, copy_place(copying, record->place), &map[i]);
-		struct sample_record *place;
+		struct swlbr_error *error = sample_record(places, record->node,
+							  copy_place(copying, record->place),
+							  &copying->records[i]);
+		struct place *at;
 
 		if (error)
 			return error;
-		place = &places->records[map[i]];
-		if (places->record_index.nr > before || place->count > record->count)
-			place->count = record->count;
+		at = &place[copying->records[i]];
+		if (record->place.discriminator == SAMPLE_DECISION) {
+			add_saturating(&at->decisions, record->count);
+			at->decides = true;
+		} else {
+			if (!at->ran || at->least > record->count)
+				at->least = record->count;
+			at->ran = true;
+		}
 	}
 	return NULL;
 }
 
 /* Several calls of a function that are inlined at one place are one: the hottest matters. */
+static struct swlbr_error *add_place(struct copying *copying, const struct sample_record *record,
+				     const struct place *place, uint32_t *ret)
+{
+	struct swlbr_error *error;
+
+	*ret = NO_RECORD;
+	if (!place->ran || (place->decides && place->least > place->decisions))
+		return NULL;
+	error = sample_record(copying->to, copying->nodes[record->node], record->place, ret);
+	if (!error && copying->to->records[*ret].count < place->least)
+		copying->to->records[*ret].count = place->least;
+	return error;
+}
+
 static struct swlbr_error *copy_records(struct copying *copying)
 {
+	size_t nr = copying->from->record_index.nr;
 	struct swlbr_sample_profile *places = NULL;
-	uint32_t *numbers = calloc(copying->from->record_index.nr + 1, sizeof(*numbers));
+	uint32_t *numbers = calloc(nr + 1, sizeof(*numbers));
+	struct place *place = calloc(nr + 1, sizeof(*place));
 	struct swlbr_error *error = swlbr_sample_profile_create(&places);
 
-	if (!error && !numbers)
+	if (!error && (!numbers || !place))
 		error = swlbr_error_no_memory();
 	if (!error)
-		error = find_places(copying, places, copying->records);
-	for (size_t i = 0; !error && i < places->record_index.nr; i++) {
-		const struct sample_record *place = &places->records[i];
-
-		error = sample_record(copying->to, copying->nodes[place->node], place->place,
-				      &numbers[i]);
-		if (!error && copying->to->records[numbers[i]].count < place->count)
-			copying->to->records[numbers[i]].count = place->count;
-	}
-	for (size_t i = 0; !error && i < copying->from->record_index.nr; i++)
+		error = find_places(copying, places, place);
+	for (size_t i = 0; !error && i < places->record_index.nr; i++)
+		error = add_place(copying, &places->records[i], &place[i], &numbers[i]);
+	for (size_t i = 0; !error && i < nr; i++)
 		copying->records[i] = numbers[copying->records[i]];
 	swlbr_sample_profile_destroy(places);
 	free(numbers);
+	free(place);
 	return error;
 }
 
@@ -146,6 +173,8 @@ static struct swlbr_error *copy_targets(struct copying *copying)
 		const struct sample_target *target = &copying->from->targets[i];
 		uint32_t name;
 
+		if (copying->records[target->record] == NO_RECORD)
+			continue;
 		error = copy_name(copying, copying->from->names[target->name], &name);
 		if (!error)
 			error = sample_target(copying->to, copying->records[target->record], name,

@@ -235,6 +235,9 @@ static void test_others(void)
 	check(decode(BYTES("\x48\x63\x04\x82"), &insn) && insn.sign_extend &&
 		      decode(BYTES("\x8b\x04\x82"), &insn) && !insn.sign_extend,
 	      "sign extension");
+	check(decode(BYTES("\x48\x0f\x44\xc1"), &insn) && insn.selects &&
+		      decode(BYTES("\x0f\x94\xc0"), &insn) && !insn.selects,
+	      "a conditional move selects, setcc does not");
 	check(decode(BYTES("\xff\xe1"), &insn) && insn.src == RCX &&
 		      decode(BYTES("\x0f\xae\x00"), &insn) && insn.mem_size == 255,
 	      "the register of an indirect jump; the largest operand");

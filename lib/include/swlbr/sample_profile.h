@@ -27,10 +27,10 @@ struct swlbr_sample_profile;
 
 struct swlbr_error *swlbr_sample_profile_create(struct swlbr_sample_profile **ret);
 /**
- * What edges are added from now on are for swlbr_sample_profile_write_gcc(): of code that gcc compiled
- * discriminators stay as they are. Else they are taken for clang's, as llvm-profgen does.
+ * What edges are added from now on are for swlbr_sample_profile_write_gcc() of @version: of code that
+ * gcc compiled discriminators stay as they are. Else they are taken for clang's, as llvm-profgen does.
  */
-void swlbr_sample_profile_for_gcc(struct swlbr_sample_profile *profile);
+void swlbr_sample_profile_for_gcc(struct swlbr_sample_profile *profile, unsigned int version);
 /** NULL is fine. */
 void swlbr_sample_profile_destroy(struct swlbr_sample_profile *profile);
 
@@ -125,8 +125,9 @@ enum swlbr_sample_flags {
 struct swlbr_error *swlbr_sample_profile_write_extbinary(const struct swlbr_sample_profile *profile,
 							 unsigned int flags, const char *path);
 
-#define SWLBR_GCC_MIN_VERSION 2
-#define SWLBR_GCC_MAX_VERSION 3
+#define SWLBR_GCC_MIN_VERSION	 2
+#define SWLBR_GCC_DISCRIMINATORS 3 /* from this version on places have them */
+#define SWLBR_GCC_MAX_VERSION	 3
 
 /**
  * Write gcc's auto-profile: of version 2 as gcc 12 and 13 read it, or of version 3 as gcc 16 does.
