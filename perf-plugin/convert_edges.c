@@ -100,20 +100,47 @@ static struct swlbr_error *add_text(struct convert *convert, struct swlbr_edge_p
 	return error;
 }
 
+/* Text of any kind; *@found_ret is false if it is none that is known. */
+static struct swlbr_error *add_any_text(struct convert *convert, struct swlbr_edge_profile *edges,
+					const char *path, bool *found_ret)
+{
+	enum swlbr_edge_text text;
+	struct swlbr_error *error = swlbr_edge_text_probe(path, &text);
+
+	*found_ret = !error && text != SWLBR_TEXT_NONE;
+	if (!*found_ret)
+		return error;
+	convert->has_rows = true;
+	if (text == SWLBR_TEXT_SCRIPT)
+		return swlbr_stacks_read_script(convert->stacks, path);
+	return add_text(convert, edges, path);
+}
+
+/* What comes through a pipe can be read once; its beginning tells text from a perf.data. */
+static struct swlbr_error *add_standard_input(struct convert *convert,
+					      struct swlbr_edge_profile *edges)
+{
+	bool found;
+	struct swlbr_error *error = add_any_text(convert, edges, "-", &found);
+
+	return error || found ? error : convert_perfdata_edges(convert, "-");
+}
+
 static struct swlbr_error *add_file(struct convert *convert, struct swlbr_edge_profile *edges,
 				    const char *path)
 {
-	bool is_arcs, is_perfdata = false, is_profraw = false, is_kernel = false;
-	enum swlbr_edge_text text;
+	bool is_arcs, is_perfdata = false, is_profraw = false, is_kernel = false, found = false;
 	struct swlbr_error *error;
 	struct stat stat_buffer;
 
-	/* What comes through a pipe can be read once: it must be a perf.data. */
-	if (!strcmp(path, "-") || (!stat(path, &stat_buffer) && S_ISFIFO(stat_buffer.st_mode)))
-		return convert_perfdata_edges(convert, path);
 	error = swlbr_arcs_probe(path, &is_arcs);
 	if (error)
 		return error;
+	if (!is_arcs && !strcmp(path, "-"))
+		return add_standard_input(convert, edges);
+	/* It cannot be looked at without being opened, which its writer would notice. */
+	if (!stat(path, &stat_buffer) && S_ISFIFO(stat_buffer.st_mode))
+		return convert_perfdata_edges(convert, path);
 	if (is_arcs) {
 		convert->has_rows = true;
 		return swlbr_arcs_read(edges, path);
@@ -130,14 +157,9 @@ static struct swlbr_error *add_file(struct convert *convert, struct swlbr_edge_p
 	if (!error && is_kernel)
 		return convert_kernel_edges(convert, path, convert_kernel);
 	if (!error)
-		error = swlbr_edge_text_probe(path, &text);
-	if (error)
+		error = add_any_text(convert, edges, path, &found);
+	if (error || found)
 		return error;
-	convert->has_rows = true;
-	if (text == SWLBR_TEXT_SCRIPT)
-		return swlbr_stacks_read_script(convert->stacks, path);
-	if (text != SWLBR_TEXT_NONE)
-		return add_text(convert, edges, path);
 	return swlbr_error_create(SWLBR_ERROR_FORMAT,
 				  "%s: neither a perf.data nor an edge profile (at offset 0)",
 				  path);

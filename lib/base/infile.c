@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -91,6 +92,47 @@ struct swlbr_error *infile_read(const char *path, uint8_t **data_ret, size_t *si
 	return error;
 }
 
+/* What has come through a pipe, without taking it out: there may be less than there will be. */
+static struct swlbr_error *peek_pipe(int fd, const char *path, uint8_t *data, size_t max,
+				     size_t *size_ret)
+{
+	struct swlbr_error *error = NULL;
+	int copy[2];
+	ssize_t n;
+
+	if (pipe2(copy, O_CLOEXEC))
+		return swlbr_error_errno(errno, "%s", path);
+	do
+		n = tee(fd, copy[1], max, 0);
+	while (n < 0 && errno == EINTR);
+	close(copy[1]);
+	if (n < 0)
+		error = swlbr_error_errno(errno, "%s", path);
+	else
+		error = read_full(copy[0], path, data, (size_t)n, size_ret);
+	close(copy[0]);
+	return error;
+}
+
+static struct swlbr_error *peek_standard_input(uint8_t *data, size_t max, size_t *size_ret)
+{
+	static const char name[] = "standard input";
+	struct stat stat;
+	ssize_t n;
+
+	if (fstat(STDIN_FILENO, &stat))
+		return swlbr_error_errno(errno, "%s", name);
+	if (S_ISFIFO(stat.st_mode))
+		return peek_pipe(STDIN_FILENO, name, data, max, size_ret);
+	if (!S_ISREG(stat.st_mode))
+		return NULL;
+	n = pread(STDIN_FILENO, data, max, lseek(STDIN_FILENO, 0, SEEK_CUR));
+	if (n < 0)
+		return swlbr_error_errno(errno, "%s", name);
+	*size_ret = (size_t)n;
+	return NULL;
+}
+
 struct swlbr_error *infile_peek(const char *path, uint8_t *data, size_t max, size_t *size_ret)
 {
 	struct swlbr_error *error;
@@ -98,7 +140,9 @@ struct swlbr_error *infile_peek(const char *path, uint8_t *data, size_t max, siz
 	int fd;
 
 	*size_ret = 0;
-	/* A pipe is not opened: its writer would take our closing of it for the end. */
+	if (!strcmp(path, "-"))
+		return peek_standard_input(data, max, size_ret);
+	/* A named pipe is not opened: its writer would take our closing of it for the end. */
 	if (stat(path, &stat_of))
 		return swlbr_error_errno(errno, "%s", path);
 	if (S_ISDIR(stat_of.st_mode))

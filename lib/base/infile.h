@@ -13,7 +13,10 @@
  */
 struct swlbr_error *infile_read(const char *path, uint8_t **data_ret, size_t *size_ret);
 
-/** Read up to @max bytes of the beginning of a regular file; 0 bytes of anything else. */
+/**
+ * Read up to @max bytes of the beginning of a regular file, or of what standard input ("-") has at
+ * hand, which still comes to who reads it; 0 bytes of anything else.
+ */
 struct swlbr_error *infile_peek(const char *path, uint8_t *data, size_t max, size_t *size_ret);
 
 #endif

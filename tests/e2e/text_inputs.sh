@@ -32,6 +32,21 @@ printf 'B X:0 %x 3 1\nB 1000 1010 7 2\nF 1000 1008 9\n' 4096 >mini.txt
 is "bolt: mispredictions" "$(awk '$1 == "branch" { print $5, $6 }' mini.arcs)" "7 2"
 is "bolt: an end that is not known is told" "$(grep -c '1 rows are at no place' err)" 1
 
+# Standard input, from a pipe and from a file, tells by its beginning what it is.
+perf script -i perf.data -F ip,brstack --show-mmap-events >perf.txt 2>/dev/null
+"$asan" convert -q -i perf.txt -f arcs -o perf.arcs program 2>err || fail "perf script: $(cat err)"
+for input in perf.txt perf.data all.arcs autofdo-text.txt; do
+	"$asan" convert -q -i $input -f arcs -o file.arcs program 2>err || fail "$input: $(cat err)"
+	for way in "cat $input |" "<$input"; do
+		rm -f got.arcs
+		eval "$way"' "$asan" convert -q -i - -f arcs -o got.arcs program 2>err'
+		is "$way convert -i -" "$(cmp got.arcs file.arcs 2>&1)" ""
+	done
+done
+echo hello | "$asan" convert -q -i - -f arcs -o bad.arcs program 2>err
+is "other text from a pipe: status" $? 1
+says "other text from a pipe" err "standard input: not a perf.data"
+
 # Damage is told with its line.
 while IFS='|' read -r name text line; do
 	printf "$text" >bad.txt
