@@ -2,8 +2,10 @@
 /* Reading of whole files. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -92,6 +94,26 @@ struct swlbr_error *infile_read(const char *path, uint8_t **data_ret, size_t *si
 	return error;
 }
 
+/* A writer that writes line by line gets some time to come to what tells its kind. */
+#define PEEK_WAIT   200 /* ms */
+#define PEEK_ENOUGH 4096
+
+static void wait_for_enough(int fd)
+{
+	struct pollfd input = { .fd = fd, .events = POLLIN };
+
+	while (poll(&input, 1, -1) < 0 && errno == EINTR)
+		;
+	for (int ms = 0; ms < PEEK_WAIT && !(input.revents & (POLLHUP | POLLERR)); ms++) {
+		int size;
+
+		if (ioctl(fd, FIONREAD, &size) || size >= PEEK_ENOUGH)
+			break;
+		poll(NULL, 0, 1);
+		poll(&input, 1, 0);
+	}
+}
+
 /* What has come through a pipe, without taking it out: there may be less than there will be. */
 static struct swlbr_error *peek_pipe(int fd, const char *path, uint8_t *data, size_t max,
 				     size_t *size_ret)
@@ -100,6 +122,7 @@ static struct swlbr_error *peek_pipe(int fd, const char *path, uint8_t *data, si
 	int copy[2];
 	ssize_t n;
 
+	wait_for_enough(fd);
 	if (pipe2(copy, O_CLOEXEC))
 		return swlbr_error_errno(errno, "%s", path);
 	do

@@ -43,6 +43,9 @@ for input in perf.txt perf.data all.arcs autofdo-text.txt; do
 		is "$way convert -i -" "$(cmp got.arcs file.arcs 2>&1)" ""
 	done
 done
+rm -f got.arcs
+while IFS= read -r line; do echo "$line"; done <autofdo-text.txt | "$asan" convert -q -i - -f arcs -o got.arcs program 2>err
+is "line by line through a pipe" "$(cmp got.arcs file.arcs 2>&1)" ""
 echo hello | "$asan" convert -q -i - -f arcs -o bad.arcs program 2>err
 is "other text from a pipe: status" $? 1
 says "other text from a pipe" err "standard input: not a perf.data"
