@@ -23,10 +23,10 @@ sizes()
 	echo "bzImage $(stat -c %s "$1/arch/x86/boot/bzImage")"
 }
 
-# costs NAME FOLDER
+# costs NAME FOLDER: without random addresses, which change how many page tables a fork copies
 costs()
 {
-	ACCEL=tcg,thread=single APPEND=nokaslr boot "$1" "$2" 1 -icount shift=0,sleep=off <<-'RUN' >"$scratch/boot"
+	ACCEL=tcg,thread=single APPEND="nokaslr norandmaps" boot "$1" "$2" 1 -icount shift=0,sleep=off <<-'RUN' >"$scratch/boot"
 		for row in getppid:1000 stat:200 read:100 pipe:100 fork:10; do
 			echo "$row $(busy --cost ${row%:*} ${row#*:})"
 		done
