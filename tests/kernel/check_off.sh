@@ -11,7 +11,7 @@
 sections()
 {
 	llvm-readelf-19 -SW "$1" | sed -n 's/^ *\[ *[0-9]*\] //p' |
-		awk '$2 != "NOBITS" && $7 ~ /A/ { print $1 }'
+		awk '$2 != "NOBITS" && $5 !~ /^0+$/ && $7 ~ /A/ { print $1 }'
 }
 
 # bytes VMLINUX SECTION
