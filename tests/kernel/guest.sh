@@ -7,11 +7,11 @@
 #   tests/kernel/guest.sh initramfs FILE                       with busybox, perf, busy and cycles
 #   tests/kernel/guest.sh run KERNEL INITRAMFS FOLDER [QEMU OPTION...]
 #
-# "build" keeps OUT/source and OUT/build, or OUT/FOLDER, for the next time; with GRAFT=no without swlbr.
-# KCFLAGS go to the compiler. "run" boots, executes FOLDER/run in the guest, where the folder is /share,
-# and gives back its exit status and, on standard output, what it printed. Environment: CPUS (1),
-# MEMORY (1G), APPEND, GUEST_TIME (300 seconds), CONSOLE (a file for the kernel's messages), ACCEL (tcg),
-# RECORDER (a command that runs QEMU).
+# "build" keeps OUT/source and OUT/build, or OUT/FOLDER, for the next time; with GRAFT=no without
+# swlbr. KCFLAGS go to the compiler. "run" boots, executes FOLDER/run in the guest, where the folder
+# is /share, and gives back its exit status and, on standard output, what it printed. Environment:
+# CPUS (1), MEMORY (1G), APPEND, GUEST_TIME (300 seconds), CONSOLE (a file for the kernel's
+# messages), ACCEL (tcg), RECORDER (a command that runs QEMU).
 set -euo pipefail
 
 here=$(dirname "$(realpath "$0")")
