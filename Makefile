@@ -3,6 +3,7 @@
 #   make demo              on a fresh Debian 12: sets up, builds, shows the main job
 #   make check             sets up, builds, tests
 #   make check-kernel      sets up, builds an instrumented kernel, tests it in a virtual machine
+#   make check-kernel-full all that is known of it; make bench-kernel: what it costs
 #   make all bench bench-accuracy fuzz man format-check install clean
 #
 #   prefix= DESTDIR=       where install puts things (/usr/local)
@@ -82,7 +83,8 @@ LIBRARIES := $(O)/libswlbr.a $(O)/libswlbr.so $(O)/$(SONAME)
 # What unit tests may link besides the library: everything of the program but its main().
 PROGRAM_PARTS := $(O)/perf-swlbr.a
 
-.PHONY: all programs demo check check-kernel run-check-kernel bench bench-accuracy fuzz install install-man clean man docs format \
+.PHONY: all programs demo check check-kernel check-kernel-full run-check-kernel \
+	run-check-kernel-full bench-kernel run-bench-kernel bench bench-accuracy fuzz install install-man clean man docs format \
 	format-check unit-tests run-demo run-check run-bench run-bench-accuracy run-fuzz FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -94,8 +96,9 @@ unit-tests: $(UNIT_TESTS)
 # These begin on a machine that may have no compiler yet.
 demo: setup = demo
 check bench bench-accuracy fuzz: setup = check
-check-kernel: setup = check-kernel
-demo check check-kernel bench bench-accuracy fuzz:
+check-kernel bench-kernel: setup = check-kernel
+check-kernel-full: setup = check-kernel-full
+demo check check-kernel check-kernel-full bench-kernel bench bench-accuracy fuzz:
 	@scripts/setup.sh --build-dir $(O) $(setup)
 	@+$(MAKE) --no-print-directory run-$@
 
@@ -117,6 +120,14 @@ run-check:
 run-check-kernel:
 	@+$(MAKE) --no-print-directory -s $(JOBS) programs
 	@BUILD=$(abspath $(O)) tests/kernel/check_kernel.sh $(KERNEL)
+
+run-check-kernel-full:
+	@+$(MAKE) --no-print-directory -s $(JOBS) programs
+	@BUILD=$(abspath $(O)) tests/kernel/check_kernel_full.sh
+
+run-bench-kernel:
+	@+$(MAKE) --no-print-directory -s $(JOBS) programs
+	@BUILD=$(abspath $(O)) tests/kernel/bench_overhead.sh $(KERNEL)
 
 run-bench:
 	@+$(MAKE) --no-print-directory -s $(JOBS) all

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Work of a known amount for the guest: "busy CALL COUNT CPU..." does system call CALL so often on
- * each of the CPUs at once, one process each.
+ * each of the CPUs at once, one process each. "busy --cost CALL COUNT" prints what one costs by the
+ * time stamp counter, which under qemu -icount shift=0 counts instructions: the difference between
+ * 2 COUNT and COUNT of them, by COUNT, the median of many such pairs, since a timer ticks in some.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -13,6 +15,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 static void do_getppid(long count)
 {
@@ -86,10 +89,46 @@ static void run(void (*call)(long count), long count, int cpu)
 	call(count);
 }
 
+static long cost_of(void (*call)(long count), long count)
+{
+	long begin = __rdtsc();
+
+	call(count);
+	return __rdtsc() - begin;
+}
+
+static int compare_longs(const void *a, const void *b)
+{
+	long x = *(const long *)a, y = *(const long *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void print_cost(void (*call)(long count), long count)
+{
+	long differences[101];
+	int nr = sizeof(differences) / sizeof(differences[0]);
+
+	call(count);
+	for (int i = 0; i < nr; i++) {
+		long once = cost_of(call, count);
+
+		differences[i] = cost_of(call, 2 * count) - once;
+	}
+	qsort(differences, nr, sizeof(differences[0]), compare_longs);
+	printf("%.1f\n", (double)differences[nr / 2] / count);
+}
+
 int main(int argc, char **argv)
 {
 	int failed = 0, status;
 
+	for (size_t i = 0; argc == 4 && i < sizeof(calls) / sizeof(calls[0]); i++) {
+		if (!strcmp(argv[1], "--cost") && !strcmp(argv[2], calls[i].name)) {
+			print_cost(calls[i].call, atol(argv[3]));
+			return 0;
+		}
+	}
 	for (size_t i = 0; argc > 3 && i < sizeof(calls) / sizeof(calls[0]); i++) {
 		if (strcmp(argv[1], calls[i].name))
 			continue;
@@ -103,6 +142,6 @@ int main(int argc, char **argv)
 			failed |= status;
 		return failed != 0;
 	}
-	fprintf(stderr, "usage: busy getppid|stat|read|pipe|fork COUNT CPU...\n");
+	fprintf(stderr, "usage: busy [--cost] getppid|stat|read|pipe|fork COUNT [CPU...]\n");
 	return 2;
 }

@@ -7,11 +7,11 @@
 #   tests/kernel/guest.sh initramfs FILE                       with busybox, perf, busy and cycles
 #   tests/kernel/guest.sh run KERNEL INITRAMFS FOLDER [QEMU OPTION...]
 #
-# "build" keeps OUT/source and OUT/build, for the next time; GRAFT=no leaves swlbr out. "run" boots,
-# executes FOLDER/run in the guest, where the folder is /share, and gives back its exit status and,
-# on standard output, what it printed. Environment: CPUS (1), MEMORY (1G), APPEND, GUEST_TIME (300
-# seconds), CONSOLE (a file for the kernel's messages), ACCEL (tcg), RECORDER (a
-# command that runs QEMU).
+# "build" keeps OUT/source and OUT/build, or OUT/FOLDER, for the next time; with GRAFT=no without
+# swlbr. KCFLAGS go to the compiler. "run" boots, executes FOLDER/run in the guest, where the folder
+# is /share, and gives back its exit status and, on standard output, what it printed. Environment:
+# CPUS (1), MEMORY (1G), APPEND, GUEST_TIME (300 seconds), CONSOLE (a file for the kernel's
+# messages), ACCEL (tcg), RECORDER (a command that runs QEMU).
 set -euo pipefail
 
 here=$(dirname "$(realpath "$0")")
@@ -35,27 +35,34 @@ prepare_tree()
 		mv "$out/unpacking/linux-source-$version" "$out/source"
 		rmdir "$out/unpacking"
 	fi
-	[ "${GRAFT-yes}" = no ] || "$repository/scripts/kernel-graft.sh" "$out/source"
+	if [ "${GRAFT-yes}" = no ]; then
+		"$repository/scripts/kernel-graft.sh" "$out/source" --revert
+	else
+		"$repository/scripts/kernel-graft.sh" "$out/source"
+	fi
 }
 
 build()
 {
-	local version=$1 out=$2 line symbol make
+	local version=$1 out=$2 build line symbol make
 
 	shift 2
-	mkdir -p "$out/build"
+	build=$out/${FOLDER:-build}
+	mkdir -p "$build"
 	out=$(realpath "$out")
+	build=$(realpath "$build")
 	prepare_tree "$version" "$out"
-	cat "$here/guest.config" >"$out/build/all.config"
-	[ $# = 0 ] || printf '%s\n' "$@" >>"$out/build/all.config"
-	make=(env -u MAKEFLAGS -u MAKELEVEL -u O -u CFLAGS make -s -C "$out/source" O="$out/build"
+	# What is said last holds.
+	{ grep '^CONFIG_' "$here/guest.config"; [ $# = 0 ] || printf '%s\n' "$@"; } | tac |
+		awk -F= '!seen[$1]++' >"$build/all.config"
+	make=(env -u MAKEFLAGS -u MAKELEVEL -u O -u CFLAGS make -s -C "$out/source" O="$build"
 		LLVM=-19 ARCH=x86_64 KBUILD_BUILD_TIMESTAMP=@0 KBUILD_BUILD_USER=test
-		KBUILD_BUILD_HOST=test)
-	"${make[@]}" allnoconfig KCONFIG_ALLCONFIG="$out/build/all.config" >"$out/build/config.log" 2>&1 ||
-		{ cat "$out/build/config.log" >&2; return 1; }
-	grep '^CONFIG_' "$out/build/all.config" | while read -r line; do
+		KBUILD_BUILD_HOST=test KBUILD_BUILD_VERSION=1)
+	"${make[@]}" allnoconfig KCONFIG_ALLCONFIG="$build/all.config" >"$build/config.log" 2>&1 ||
+		{ cat "$build/config.log" >&2; return 1; }
+	grep '^CONFIG_' "$build/all.config" | while read -r line; do
 		symbol=${line%%=*}
-		grep -qxF "$line" "$out/build/.config" || [ "${line#*=}" = n ] ||
+		grep -qxF "$line" "$build/.config" || [ "${line#*=}" = n ] ||
 			! grep -rqE "^(menu)?config ${symbol#CONFIG_}$" --include='Kconfig*' "$out/source" ||
 			fail "the configuration does not take $line"
 	done

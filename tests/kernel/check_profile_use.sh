@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A kernel is built with the profile of one that counts: the compiler finds each function as it was,
+# optimizes by the profile, and the kernel works.
+#
+#   tests/kernel/check_profile_use.sh [VERSION]     of package linux-source-VERSION (6.1)
+. "$(dirname "$0")/lib/start.sh"
+
+build_counting
+boot profiled "$counting/dwarf" 2 <<'RUN'
+busy getppid 20000 0
+busy stat 20000 0
+busy read 10000 0 1
+busy pipe 10000 0 1
+busy fork 200 0
+cat /sys/kernel/debug/swlbr/counters >/share/counters
+RUN
+"$swlbr" convert -q -i "$scratch/profiled/counters" -f llvm-profdata -o "$scratch/kernel.profdata" \
+	"$counting/dwarf/vmlinux" 2>"$scratch/err"
+is "the profile" "$?$(cat "$scratch/err")" 0
+
+# All anew: make does not know that the file is another.
+rm -rf "$counting/used"
+KCFLAGS=-fprofile-use=$scratch/kernel.profdata build "$counting" used
+is "no function is another than the one that was counted" \
+	"$(grep -cE 'hash mismatch|out of date|-Wprofile-instr-out-of-date' "$scratch/log")" 0
+is "no other warning, but of functions that did not count" \
+	"$(grep -i 'warning' "$scratch/log" | grep -vE 'hash mismatch|out of date|profile-instr-unprofiled' |
+		sort | uniq -c | sort -rn | head -n 5)" ""
+cp "$scratch/log" "$counting/used/warnings"
+
+# hot FOLDER: how many objects have functions in the section of those that ran often
+hot()
+{
+	(cd "$1" && find fs kernel mm -name '*.o' -print0 | xargs -0 llvm-readelf-19 -SW |
+		grep -c ' \.text\.hot\. ')
+}
+is "without a profile, no function is known to be hot" "$(hot "$counting/dwarf")" 0
+sorted=$(hot "$counting/used")
+is "with it, in $sorted objects some are" "$((sorted > 20))" 1
+
+boot used "$counting/used" 2 <<'RUN'
+busy stat 20000 0 1
+busy pipe 10000 0 1
+busy fork 200 0 1
+echo done
+RUN
+is "the kernel works" "$(cat "$scratch/used/said")" done
+exit $status
