@@ -34,6 +34,34 @@ else
 	echo "skip another machine: no compiler for it"
 fi
 
+# Who may be called from anywhere. In a kernel, and here, constant data lie in the segment of code.
+cat >taken.c <<'C'
+__attribute__((noinline)) int in_table(int n) { return n + 1; }
+__attribute__((noinline)) int in_data(int n) { return n + 2; }
+__attribute__((noinline)) int in_code(int n) { return n + 3; }
+__attribute__((noinline)) int pushed(int n) { return n + 4; }
+__attribute__((noinline)) int only_called(int n) { return n + 5; }
+__attribute__((noinline)) int in_both(int n) { return n + 6; }
+static int (*const table[])(int) = { in_table, in_both };
+int (*data[])(int) = { in_data, in_both };
+__attribute__((noinline)) int seventh(int a, int b, int c, int d, int e, int f, int (*call)(int))
+{
+	return call(a + b + c + d + e + f);
+}
+int main(int argc, char **argv)
+{
+	int (*volatile call)(int) = in_code;
+
+	return table[argc / 9](0) + data[argc / 9](0) + call(0) + only_called(0) +
+	       seventh(0, 0, 0, 0, 0, 0, pushed);
+}
+C
+gcc -O1 -fno-pie -no-pie -fno-ipa-cp -Wl,-z,noseparate-code -o taken taken.c || fail "build of taken.c"
+"$swlbr" map --dump taken | grep -E ' (in_[a-z]*|pushed|only_called):' >dump
+is "addresses taken: by constant tables beside code, by data, by code" \
+	"$(grep 'address taken' dump | grep -oE 'in_[a-z]*|pushed|only_called' | sort | paste -sd' ')" \
+	"in_both in_code in_data in_table pushed"
+
 # Copies with a byte wrong here and there, in headers and tables most of all.
 cat >damage.py <<'P'
 import random, sys

@@ -122,6 +122,12 @@ for name in boot one two; do
 		"$(llvm-profdata-19 merge -text -o - "$scratch/$name.profraw" 2>&1 | md5sum)" \
 		"$(llvm-profdata-19 merge -text -o - "$scratch/$name.profdata" | md5sum)"
 done
+for name in boot one two; do
+	"$swlbr" convert -i "$scratch/counts/$name" -f arcs -o "$scratch/$name.arcs" "$vmlinux" \
+		2>"$scratch/err"
+	is "$name: counters agree with each other and with the code" \
+		"$? $(grep -c disagree "$scratch/err")" "0 0"
+done
 is "getppid x 100,000 on one CPU: exact" "$(count "$scratch/one.profdata" __x64_sys_getppid)" 100000
 is "getppid x 100,000 on each of two: exact" "$(count "$scratch/two.profdata" __x64_sys_getppid)" \
 	200000
