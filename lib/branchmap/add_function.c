@@ -204,7 +204,7 @@ struct swlbr_error *builder_add_function(struct builder *builder)
 		.name = SWLBR_NONE,
 		.first_block = (uint32_t)map->nr_blocks,
 		.nr_blocks = graph->nr_blocks,
-		.instrumented = graph->nr_sites != 0,
+		.instrumented = graph->nr_sites != 0 || graph->range.of_others,
 	};
 	if (graph->range.name)
 		error = add_name(builder, graph->range.name, &function->name);

@@ -62,6 +62,33 @@ is "addresses taken: by constant tables beside code, by data, by code" \
 	"$(grep 'address taken' dump | grep -oE 'in_[a-z]*|pushed|only_called' | sort | paste -sd' ')" \
 	"in_both in_code in_data in_table pushed"
 
+# As Linux asks for a feature of the processor: by code in a section of its own, which jumps back.
+cat >feature.c <<'C'
+extern unsigned char features;
+unsigned char features;
+__attribute__((noinline)) int has(void)
+{
+	asm goto("jmp 6f\n"
+		 ".pushsection .altinstr_aux, \"ax\"\n"
+		 "6: testb $1, features(%%rip)\n"
+		 "jnz %l[yes]\n"
+		 "jmp %l[no]\n"
+		 ".popsection" : : : : yes, no);
+yes:
+	return 1;
+no:
+	return 0;
+}
+int main(void) { return has(); }
+C
+gcc -O1 -o feature feature.c || fail "build of feature.c"
+"$swlbr" map --dump feature >dump
+aux=$(sed -n 's/^\(0x[0-9a-f]*\)-0x[0-9a-f]* \.altinstr_aux:.*/\1/p' dump)
+is "a jump to .altinstr_aux and back is followed" \
+	"$([ -n "$aux" ] && sed -n '/ has:/,/^0x/p' dump | grep -c -- "-> $aux ") $(
+		sed -n '/ \.altinstr_aux:/,/^0x/p' dump | grep -oE -- '-> 0x[0-9a-f]+ .* has$' | sort -u |
+			wc -l)" "1 2"
+
 # Copies with a byte wrong here and there, in headers and tables most of all.
 cat >damage.py <<'P'
 import random, sys
