@@ -366,6 +366,46 @@ is "inject: long stacks" "$(awk '{ n += NF - 1 } END { print (NR > 1000 && n / N
 	>"$scratch/checked" 2>"$scratch/err"
 is "inject: each range of them is a straight line" \
 	"$(awk '{ print ($2 > 0), $3 }' "$scratch/checked")" "1 0" || head -n 5 "$scratch/err"
+is "inject: stacks of both CPUs" "$(perf script -i "$scratch/walks" -F cpu,event 2>/dev/null |
+	grep branches | awk '{ nr[$1]++ } END { for (cpu in nr) if (nr[cpu] > 1000) print cpu }' |
+	sort | paste -sd' ')" "[000] [001]"
+
+# Two programs, one after the other: stacks are to be theirs, and of their time.
+# The clock goes with the instructions, so that there are as many ticks wherever this runs.
+mkdir -p "$scratch/tasks"
+cp "$scratch/lines" "$scratch/tasks/lines"
+ACCEL=tcg,thread=single boot tasks 1 -icount shift=0,sleep=off <<'RUN'
+cat lines >/sys/kernel/debug/swlbr/lines
+cp /bin/busy /tmp/stater
+cp /bin/busy /tmp/piper
+perf record -o /tmp/data -e swlbr// -b -R -m 4M -a \
+	sh -c '/tmp/stater stat 20000 0; /tmp/piper pipe 10000 0' >/dev/null 2>&1
+cp /tmp/data /share/data
+RUN
+"$swlbr" inject -q -i "$scratch/tasks/data" -o "$scratch/comms" "$vmlinux" 2>"$scratch/err"
+is "inject: of two programs" "$?$(cat "$scratch/err")" 0
+perf script -i "$scratch/comms" -F comm,cpu,time,event,brstacksym --vmlinux "$vmlinux" \
+	2>/dev/null | grep 'swlbr/branches/:' >"$scratch/comms.script"
+perf script -i "$scratch/tasks/data" -F comm,period 2>/dev/null >"$scratch/comms.periods"
+is "inject: stacks are of their time" "$(awk '{ time = $3 + 0 }
+	$1 == "stater" && time > last { last = time }
+	$1 == "piper" && (!first || time < first) { first = time }
+	END { print (last && first > last) }' "$scratch/comms.script")" 1
+is "inject: and of what their thread did" "$(awk '/pipe_(read|write)/ { pipe[$1]++ } { all[$1]++ }
+	END { print (pipe["piper"] > all["piper"] / 4), (pipe["stater"] < all["stater"] / 50) }' \
+	"$scratch/comms.script")" "1 1"
+is "inject: as many for a thread as it counted" "$(awk 'NR == FNR { counted[$1] += $2; sum += $2; next }
+	{ drawn[$1]++; nr++ }
+	END { for (comm in counted) {
+		off = counted[comm] / sum - drawn[comm] / nr
+		if (off > 0.1 || off < -0.1)
+			print comm, counted[comm] / sum, drawn[comm] / nr
+	} print (nr > 10000) }' "$scratch/comms.periods" "$scratch/comms.script")" 1
+"$swlbr" inject -q -i "$scratch/tasks/data" -o "$scratch/many" --interval 10 "$vmlinux"
+is "inject: --interval" "$? $(perf script -i "$scratch/many" -F comm 2>/dev/null | grep -c piper |
+	awk '{ print ($1 > 1000) }')" "0 1"
+"$swlbr" inject -q -i "$scratch/tasks/data" -o "$scratch/none" --interval 0 "$vmlinux" 2>/dev/null
+is "inject: intervals of nothing are refused" $? 129
 "$swlbr" convert -i "$scratch/pmu/raw.data" -f arcs -o "$scratch/arcs" "$vmlinux" 2>"$scratch/err"
 is "raw samples become an edge profile" "$? $(grep -c '^branch' "$scratch/arcs" | awk '{ print ($1 > 1000) }')" \
 	"0 1"
