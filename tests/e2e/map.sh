@@ -89,6 +89,30 @@ is "a jump to .altinstr_aux and back is followed" \
 		sed -n '/ \.altinstr_aux:/,/^0x/p' dump | grep -oE -- '-> 0x[0-9a-f]+ .* has$' | sort -u |
 			wc -l)" "1 2"
 
+# As Linux has a condition that seldom changes: a nop that it overwrites with a jump, and back.
+cat >label.c <<'C'
+extern const char __start___jump_table[], __stop___jump_table[];
+int key;
+__attribute__((noinline)) int on(void)
+{
+	asm goto("1: .byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
+		 ".pushsection __jump_table, \"aw\"\n"
+		 ".balign 8\n"
+		 ".long 1b - ., %l[yes] - .\n"
+		 ".quad key - .\n"
+		 ".popsection" : : : : yes);
+	return 0;
+yes:
+	return 1;
+}
+int main(void) { return on() + (__start___jump_table == __stop___jump_table); }
+C
+gcc -O1 -o label label.c || fail "build of label.c"
+"$swlbr" map --dump label >dump
+is "a jump label goes on or to its target" \
+	"$(sed -n '/ on:/,/^0x/p' dump | sed -n '2,4s/.*\(conditional branch\|fall-through\|taken\).*/\1/p' |
+		sort | paste -sd,)" "conditional branch,fall-through,taken"
+
 # Copies with a byte wrong here and there, in headers and tables most of all.
 cat >damage.py <<'P'
 import random, sys
