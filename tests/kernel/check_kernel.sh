@@ -69,9 +69,22 @@ tar -C "$tree" --strip-components=1 -xJf "/usr/src/linux-source-$version.tar.xz"
 	$(printf "linux-source-$version/%s " Makefile arch/Kconfig arch/x86/kernel \
 		include/asm-generic include/linux include/uapi/linux kernel/Makefile \
 		kernel/module scripts)
+cp -a "$tree" "$scratch/plain"
 before=$(sum_of "$tree")
 "$graft" "$tree"
 once=$(sum_of "$tree")
+# The version is compared in one line, in the header that would not be in a kernel's own tree; a
+# description and who signs it are a patch's; and of the top Makefile's line that has its name in it
+# many others are there.
+(cd "$scratch" && diff -urN --no-dereference plain tree) >"$scratch/graft.patch"
+perl "$tree/scripts/checkpatch.pl" --no-tree --terse --show-types --ignore COMMIT_MESSAGE \
+	--ignore MISSING_SIGN_OFF --ignore EMBEDDED_FILENAME "$scratch/graft.patch" \
+	>"$scratch/checkpatch" 2>/dev/null
+is "checkpatch has nothing to say but of the version" \
+	"$(sed -n 's/.*: \(WARNING\|ERROR\):\([A-Z_]*\):.*/\2/p; s/^total: //p' "$scratch/checkpatch" |
+		sed 's/, [0-9]* lines checked//' | paste -sd' ')" \
+	"LINUX_VERSION_CODE CONSTANT_COMPARISON 0 errors, 2 warnings"
+rm -rf "$scratch/plain"
 "$graft" "$tree"
 is "grafting twice is grafting once" "$(sum_of "$tree")" "$once"
 [ "$once" != "$before" ] && ok "it does something" || fail "it does something"
