@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * perf swlbr inject: what the kernel's PMU swlbr counted, with vmlinux, into long branch stacks and
- * totals. The kernel itself knows no more than two branches that belong together.
+ * totals. The kernel itself knows no more than two branches that belong together. Stacks are drawn
+ * for intervals and threads, and have the times, CPUs and threads of the samples that they are of.
  */
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+#include <linux/perf_event.h>
 
 #include <swlbr/branch_map.h>
 #include <swlbr/flow.h>
@@ -15,10 +20,16 @@
 
 #include "cmd.h"
 #include "convert.h"
+#include "inject_groups.h"
 
 #define DEPTH 32
 /* Where no period is given: about so many stacks. */
 #define WANTED_STACKS 20000
+/* Flows that are solved: intervals, and threads in these that are told apart. */
+#define INTERVALS	16
+#define MAX_INTERVALS	1000
+#define MAX_INTERVAL_MS 86400000 /* a day */
+#define MAX_THREADS	64
 
 static const char usage[] =
 	"\n"
@@ -27,6 +38,8 @@ static const char usage[] =
 	"    -i, --input <file>    recording of the kernel's PMU swlbr with raw data ('perf record -e\n"
 	"                          swlbr// -R'; default: perf.data)\n"
 	"    -o, --output <file>   output file name\n"
+	"        --interval <ms>   length of the intervals that have stacks of their own (default: a\n"
+	"                          sixteenth of the recording)\n"
 	"    -c, --count <n>       taken branches to a stack (default: such that there are 20,000)\n"
 	"    -q, --quiet           no summary\n"
 	"    -h, --help            this text\n"
@@ -40,16 +53,28 @@ struct inject {
 	struct convert convert; /* finds vmlinux and sums its counters up */
 	const char *input, *output;
 	uint64_t period;
+	uint64_t interval; /* ns, 0: not given */
 	bool quiet;
 	uint64_t nr_deltas, nr_lost;
 	uint64_t first, last;	/* ns, of samples */
 	uint64_t start, length; /* of the kernel's code at run time; 0: not told */
 	char symbol[32];	/* that it begins with */
 	uint64_t offset;	/* run-time addresses less those of vmlinux */
-	uint64_t nr_stacks, done;
+	struct swlbr_perfdata *file;
+	struct inject_groups groups;
+	uint64_t nr_stacks;
 	struct swlbr_perfdata_writer *writer;
 	struct swlbr_event_time when;
 	const struct convert_binary *binary;
+};
+
+/* A group of samples while its stacks are written. */
+struct drawing {
+	struct inject *inject;
+	const struct inject_group *group;
+	uint64_t nr, done;
+	size_t at;	 /* the sample that the next stack is of */
+	uint64_t before; /* what samples before that have counted */
 };
 
 /* The kernel's own mapping is the first: "[kernel.kallsyms]" and the symbol that it begins with. */
@@ -65,9 +90,21 @@ static void note_mapping(struct inject *inject, const struct swlbr_record *recor
 	snprintf(inject->symbol, sizeof(inject->symbol), "%s", path + sizeof(name) - 1);
 }
 
-static struct swlbr_error *add_record(struct inject *inject, struct swlbr_perfdata *file,
-				      const struct swlbr_record *record)
+static struct swlbr_error *add_sample(struct inject *inject, const struct swlbr_record *record)
 {
+	if (!convert_is_kernel_sample(inject->file, record))
+		return NULL;
+	if (!inject->first || record->time < inject->first)
+		inject->first = record->time;
+	if (record->time > inject->last)
+		inject->last = record->time;
+	return inject_groups_add(&inject->groups, inject->file, record);
+}
+
+static struct swlbr_error *add_record(struct inject *inject, const struct swlbr_record *record)
+{
+	struct swlbr_error *error;
+
 	switch (record->kind) {
 	case SWLBR_RECORD_MMAP2:
 		note_mapping(inject, record);
@@ -76,12 +113,10 @@ static struct swlbr_error *add_record(struct inject *inject, struct swlbr_perfda
 		inject->nr_lost += record->nr_lost;
 		return NULL;
 	case SWLBR_RECORD_SAMPLE:
-		if (!inject->first || record->time < inject->first)
-			inject->first = record->time;
-		if (record->time > inject->last)
-			inject->last = record->time;
-		return convert_kernel_sample(&inject->convert, inject->input, file, record,
-					     &inject->nr_deltas);
+		error = add_sample(inject, record);
+		return error ? error
+			     : convert_kernel_sample(&inject->convert, inject->input, inject->file,
+						     record, &inject->nr_deltas);
 	default:
 		return NULL;
 	}
@@ -89,20 +124,16 @@ static struct swlbr_error *add_record(struct inject *inject, struct swlbr_perfda
 
 static struct swlbr_error *read_input(struct inject *inject)
 {
-	struct swlbr_perfdata *file;
-	struct swlbr_error *error = swlbr_perfdata_open(inject->input, &file);
+	struct swlbr_error *error = swlbr_perfdata_open(inject->input, &inject->file);
 	bool end = false;
 
-	if (error)
-		return error;
 	while (!error && !end) {
 		struct swlbr_record record;
 
-		error = swlbr_perfdata_next(file, &record, &end);
+		error = swlbr_perfdata_next(inject->file, &record, &end);
 		if (!error && !end)
-			error = add_record(inject, file, &record);
+			error = add_record(inject, &record);
 	}
-	swlbr_perfdata_close(file);
 	if (error)
 		return error;
 	if (!inject->nr_deltas)
@@ -140,16 +171,99 @@ static struct swlbr_error *write_arc(void *context, const struct swlbr_flow_arc 
 					swlbr_elf_build_id(inject->binary->elf), &row);
 }
 
+static struct swlbr_error *write_mapping(struct inject *inject, const struct swlbr_record *record)
+{
+	const struct swlbr_mapping mapping = {
+		.start = record->mmap2.start,
+		.length = record->mmap2.length,
+		.offset = record->mmap2.offset,
+		.prot = record->mmap2.prot,
+		.flags = MAP_PRIVATE,
+		.build_id = record->mmap2.build_id.size ? &record->mmap2.build_id : NULL,
+		.path = record->mmap2.path,
+	};
+
+	/* The kernel's own is written, and modules do not count. */
+	if ((record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL)
+		return NULL;
+	return swlbr_perfdata_write_mmap2(inject->writer, &inject->when, &mapping);
+}
+
+/* What threads there were and what they were called; and what each group has counted. */
+static struct swlbr_error *copy_record(struct inject *inject, const struct swlbr_record *record,
+				       uint32_t *number)
+{
+	struct swlbr_event_time *when = &inject->when;
+
+	*when = (struct swlbr_event_time){ record->pid, record->tid, record->time, 0 };
+	switch (record->kind) {
+	case SWLBR_RECORD_MMAP2:
+		return write_mapping(inject, record);
+	case SWLBR_RECORD_COMM:
+		return swlbr_perfdata_write_comm(inject->writer, when, record->comm.comm,
+						 record->comm.exec);
+	case SWLBR_RECORD_FORK:
+		return swlbr_perfdata_write_fork(inject->writer, when, record->task.ppid,
+						 record->task.ptid);
+	case SWLBR_RECORD_EXIT:
+		return swlbr_perfdata_write_exit(inject->writer, when, record->task.ppid,
+						 record->task.ptid);
+	case SWLBR_RECORD_SAMPLE:
+		if (!convert_is_kernel_sample(inject->file, record))
+			return NULL;
+		return inject_groups_add_deltas(&inject->groups, (*number)++, inject->file, record);
+	default:
+		return NULL;
+	}
+}
+
+static struct swlbr_error *copy_records(struct inject *inject)
+{
+	uint64_t length = inject->interval;
+	struct swlbr_error *error;
+	uint32_t number = 0;
+	bool end = false;
+
+	if (!length)
+		length = (inject->last - inject->first) / INTERVALS + 1;
+	if ((inject->last - inject->first) / length >= MAX_INTERVALS)
+		return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED,
+					  "%s: more than %d intervals of %" PRIu64 " ms",
+					  inject->input, MAX_INTERVALS, length / 1000000);
+	error = inject_groups_make(&inject->groups, length, MAX_THREADS);
+	swlbr_perfdata_rewind(inject->file, false);
+	while (!error && !end) {
+		struct swlbr_record record;
+
+		error = swlbr_perfdata_next(inject->file, &record, &end);
+		if (!error && !end)
+			error = copy_record(inject, &record, &number);
+	}
+	return error;
+}
+
+/* The sample whose counts the next stack, of those evenly drawn from all, falls into. */
+static const struct inject_sample *next_sample(struct drawing *drawing)
+{
+	const struct inject_group *group = drawing->group;
+	double place = ((double)drawing->done++ + 0.5) * (double)group->count / (double)drawing->nr;
+
+	while (drawing->at + 1 < group->nr_samples &&
+	       (double)(drawing->before + group->samples[drawing->at].count) <= place)
+		drawing->before += group->samples[drawing->at++].count;
+	return &group->samples[drawing->at];
+}
+
 static struct swlbr_error *write_stack(void *context, size_t nr,
 				       const struct swlbr_walk_branch *branches)
 {
-	struct inject *inject = context;
+	struct drawing *drawing = context;
+	const struct inject_sample *sample = next_sample(drawing);
+	const struct inject *inject = drawing->inject;
+	struct swlbr_event_time when = { sample->pid, sample->tid, sample->time, sample->cpu };
 	struct swlbr_branch_entry entries[DEPTH];
 	uint64_t ip = 0;
 
-	inject->when.time =
-		inject->first + (uint64_t)((double)(inject->last - inject->first) *
-					   (double)inject->done++ / (double)inject->nr_stacks);
 	for (size_t i = 0; i < nr; i++) {
 		const struct swlbr_walk_branch *branch = &branches[i];
 
@@ -160,28 +274,59 @@ static struct swlbr_error *write_stack(void *context, size_t nr,
 		if (!ip && branch->to)
 			ip = entries[i].to;
 	}
-	return swlbr_perfdata_write_stack(inject->writer, &inject->when, ip ? ip : inject->start,
+	return swlbr_perfdata_write_stack(inject->writer, &when, ip ? ip : inject->start,
 					  inject->period, nr, entries);
 }
 
-static struct swlbr_error *write_walks(struct inject *inject, const struct swlbr_branch_map *map,
-				       const struct swlbr_flow_result *flow)
+/* What a group's counters leave open is as in the whole recording. */
+static struct swlbr_error *write_group(struct inject *inject, struct swlbr_flow *flow,
+				       struct swlbr_walker *walker, uint64_t *counters,
+				       const struct swlbr_flow_result *whole,
+				       const struct inject_group *group, double *carry)
 {
-	struct swlbr_walker *walker;
-	struct swlbr_error *error = swlbr_walker_create(map, &walker);
-	double branches;
+	struct drawing drawing = { .inject = inject, .group = group };
+	struct swlbr_flow_result result;
+	struct swlbr_error *error;
 
+	/* The first reading has seen that all are below. */
+	for (size_t i = 0; i < group->nr_deltas; i++)
+		counters[group->deltas[i].counter] += group->deltas[i].nr;
+	error = swlbr_flow_solve(flow, counters, whole, &result);
+	for (size_t i = 0; i < group->nr_deltas; i++)
+		counters[group->deltas[i].counter] = 0;
 	if (error)
 		return error;
-	branches = swlbr_walker_branches(walker, flow);
-	if (!inject->period)
-		inject->period = branches > WANTED_STACKS ? (uint64_t)(branches / WANTED_STACKS)
-							  : 1;
-	inject->nr_stacks = (uint64_t)(branches / (double)inject->period);
-	error = swlbr_perfdata_writer_set_period(inject->writer, inject->period);
-	if (!error)
-		error = swlbr_walk(walker, flow, inject->nr_stacks, DEPTH, write_stack, inject);
+	*carry += swlbr_walker_branches(walker, &result) / (double)inject->period;
+	drawing.nr = (uint64_t)*carry;
+	*carry -= (double)drawing.nr;
+	inject->nr_stacks += drawing.nr;
+	error = swlbr_walk(walker, &result, drawing.nr, DEPTH, write_stack, &drawing);
+	swlbr_flow_result_deinit(&result);
+	return error;
+}
+
+static struct swlbr_error *write_walks(struct inject *inject, const struct swlbr_branch_map *map,
+				       struct swlbr_flow *flow,
+				       const struct swlbr_flow_result *whole)
+{
+	uint64_t *counters = calloc(map->nr_counters + 1, sizeof(*counters));
+	struct swlbr_walker *walker = NULL;
+	struct swlbr_error *error = counters ? swlbr_walker_create(map, &walker)
+					     : swlbr_error_no_memory();
+	double branches, carry = 0.5;
+
+	if (!error) {
+		branches = swlbr_walker_branches(walker, whole);
+		if (!inject->period)
+			inject->period =
+				branches > WANTED_STACKS ? (uint64_t)(branches / WANTED_STACKS) : 1;
+		error = swlbr_perfdata_writer_set_period(inject->writer, inject->period);
+	}
+	for (size_t i = 0; !error && i < inject->groups.nr_groups; i++)
+		error = write_group(inject, flow, walker, counters, whole,
+				    &inject->groups.groups[i], &carry);
 	swlbr_walker_destroy(walker);
+	free(counters);
 	return error;
 }
 
@@ -207,7 +352,9 @@ static struct swlbr_error *write_all(struct inject *inject, const struct swlbr_b
 	if (!error)
 		error = swlbr_flow_arcs(map, &result, write_arc, inject);
 	if (!error)
-		error = write_walks(inject, map, &result);
+		error = copy_records(inject);
+	if (!error)
+		error = write_walks(inject, map, flow, &result);
 	swlbr_flow_result_deinit(&result);
 	swlbr_flow_destroy(flow);
 	return error;
@@ -242,9 +389,11 @@ static struct swlbr_error *write_output(struct inject *inject,
 /* -1: go on; else the exit status. */
 static int parse_options(struct inject *inject, int argc, char **argv)
 {
+	enum { INTERVAL = 256 };
 	static const struct option long_options[] = {
 		{ "input", required_argument, NULL, 'i' },
 		{ "output", required_argument, NULL, 'o' },
+		{ "interval", required_argument, NULL, INTERVAL },
 		{ "count", required_argument, NULL, 'c' },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "help", no_argument, NULL, 'h' },
@@ -267,6 +416,14 @@ static int parse_options(struct inject *inject, int argc, char **argv)
 			inject->period = strtoull(optarg, &end, 10);
 			if (!inject->period || *end || *optarg == '-')
 				return cmd_usage_error("inject", "-c %s: a number above 0", optarg);
+			break;
+		case INTERVAL:
+			inject->interval = strtoull(optarg, &end, 10);
+			if (!inject->interval || inject->interval > MAX_INTERVAL_MS || *end ||
+			    *optarg == '-')
+				return cmd_usage_error("inject", "--interval %s: milliseconds",
+						       optarg);
+			inject->interval *= 1000000;
 			break;
 		case 'q':
 			inject->quiet = true;
@@ -312,6 +469,8 @@ int cmd_inject(int argc, char **argv)
 			"[ perf swlbr inject: wrote %s: %llu stacks of %llu branches each ]\n",
 			inject.output, (unsigned long long)inject.nr_stacks,
 			(unsigned long long)inject.period);
+	inject_groups_deinit(&inject.groups);
+	swlbr_perfdata_close(inject.file);
 	convert_free_binaries(&inject.convert);
 	return error ? cmd_fail(error) : 0;
 }

@@ -84,6 +84,8 @@ struct convert {
 	uint64_t processes;	  /* with counters in a perf.data */
 	uint64_t reports;	  /* lines of damage */
 	const char *counted_from; /* since when a kernel's counters count */
+	uint64_t kernel_count;	  /* their sum */
+	uint64_t before_perf;	  /* of it, before perf existed */
 };
 
 /* What --pid and so on choose by. */
@@ -155,6 +157,11 @@ struct swlbr_error *convert_profraw(struct convert *convert, const char *path);
 
 /* Add the counters that a kernel exported to the profile of its vmlinux. */
 struct swlbr_error *convert_kernel(struct convert *convert, const char *path);
+/* Since when these count, if there were some. */
+void convert_kernel_summary(const struct convert *convert);
+
+/* @record is a sample of the kernel's counters that has what they counted. */
+bool convert_is_kernel_sample(const struct swlbr_perfdata *file, const struct swlbr_record *record);
 
 /* True if the perf.data at @path has samples of the kernel's counters with what they counted. */
 struct swlbr_error *convert_has_kernel_counters(const char *path, bool *ret);

@@ -110,8 +110,7 @@ static void print_summary(const struct convert *convert, const struct swlbr_prof
 	if (totals->boot_count)
 		fprintf(stderr, "[   boot code (__init): %.1f %% of the total count ]\n",
 			100.0 * (double)totals->boot_count / (double)totals->count);
-	if (convert->counted_from)
-		fprintf(stderr, "[   counted from %s on ]\n", convert->counted_from);
+	convert_kernel_summary(convert);
 }
 
 struct swlbr_error *convert_run_counters(struct convert *convert)

@@ -47,8 +47,22 @@ struct swlbr_error *convert_kernel(struct convert *convert, const char *path)
 	error = add_counters(convert, path, counters);
 	if (!convert->counted_from || !counters->since_boot)
 		convert->counted_from = counters->since_boot ? "boot" : "a reset";
+	for (uint64_t i = 0; i < counters->nr; i++)
+		convert->kernel_count += counters->values[i];
+	convert->before_perf += counters->before_perf;
 	swlbr_kernel_counters_destroy(counters);
 	return error;
+}
+
+void convert_kernel_summary(const struct convert *convert)
+{
+	if (!convert->counted_from)
+		return;
+	fprintf(stderr, "[   counted from %s on", convert->counted_from);
+	if (convert->before_perf && convert->kernel_count)
+		fprintf(stderr, ", %.1f %% of it before perf existed",
+			100.0 * (double)convert->before_perf / (double)convert->kernel_count);
+	fprintf(stderr, " ]\n");
 }
 
 /* The build-id of the kernel that the file was recorded on, NULL if it does not tell. */
@@ -68,6 +82,15 @@ static const struct swlbr_build_id *kernel_id(const struct swlbr_perfdata *file,
 static bool is_kernel_event(const struct swlbr_perfdata_event *event)
 {
 	return event->pmu && !strcmp(event->pmu, "swlbr") && (event->sample_type & PERF_SAMPLE_RAW);
+}
+
+bool convert_is_kernel_sample(const struct swlbr_perfdata *file, const struct swlbr_record *record)
+{
+	struct swlbr_perfdata_event event;
+	uint32_t counter, nr;
+
+	return swlbr_perfdata_delta(file, record, 0, &counter, &nr) &&
+	       swlbr_perfdata_event(file, record->sample.event, &event) && is_kernel_event(&event);
 }
 
 struct swlbr_error *convert_has_kernel_counters(const char *path, bool *ret)
@@ -100,13 +123,11 @@ struct swlbr_error *convert_kernel_sample(struct convert *convert, const char *p
 {
 	struct swlbr_perfdata_binary kernel;
 	const struct swlbr_build_id *id;
-	struct swlbr_perfdata_event event;
 	struct convert_binary *binary;
 	struct swlbr_error *error;
 	uint32_t counter, nr;
 
-	if (!swlbr_perfdata_delta(file, record, 0, &counter, &nr) ||
-	    !swlbr_perfdata_event(file, record->sample.event, &event) || !is_kernel_event(&event))
+	if (!convert_is_kernel_sample(file, record))
 		return NULL;
 	id = kernel_id(file, &kernel);
 	if (!id)

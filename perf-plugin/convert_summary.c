@@ -102,6 +102,7 @@ static void print_text(const struct convert *convert, const struct totals *total
 			"[   known by counters: %llu executions of branches, %.1f %% exactly, the rest inferred ]\n",
 			(unsigned long long)convert->share.branches,
 			percent(convert->share.exact, convert->share.branches));
+	convert_kernel_summary(convert);
 	convert_combine_summary(convert);
 	if (!stats->files)
 		return;

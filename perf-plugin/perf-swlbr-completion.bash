@@ -78,7 +78,7 @@ _perf_swlbr_words()
 		COMPREPLY=($(compgen -W "--stat --dump --function --kernel-table --no-cache -v --verbose --help" \
 			-- "$current")) ;;
 	inject:-*)
-		COMPREPLY=($(compgen -W "-i --input -o --output -c --count -q --quiet -h --help" \
+		COMPREPLY=($(compgen -W "-i --input -o --output --interval -c --count -q --quiet -h --help" \
 			-- "$current")) ;;
 	merge:-*)
 		COMPREPLY=($(compgen -W "-o --output --weight -q --quiet --help" -- "$current")) ;;

@@ -95,6 +95,14 @@ fi
 	edit arch/x86/kernel/setup_percpu.c after \
 "$tab${tab}per_cpu_offset(cpu) = delta + pcpu_unit_offsets[cpu];" \
 "$tab${tab}swlbr_setup_cpu(cpu);"
+	edit kernel/module/main.c before '#include <uapi/linux/module.h>' \
+'#include <linux/swlbr.h>'
+	edit kernel/module/main.c before \
+"$tab/* Allow arches to frob section contents and sizes.  */" \
+"${tab}err = swlbr_check_module(info->name, info->hdr, info->sechdrs, info->secstrings);
+${tab}if (err)
+${tab}${tab}return ERR_PTR(err);
+"
 	edit include/linux/compiler_types.h before \
 "/* Section for code which can't be instrumented at all */" \
 '/*

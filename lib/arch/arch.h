@@ -37,7 +37,7 @@ enum arch_op {
 	ARCH_OP_FLAG,	  /* dst = 0 or 1 */
 	ARCH_OP_AND,	  /* dst &= imm: with 1, dst is 0 or 1 */
 	ARCH_OP_EXTEND,	  /* dst = src zero-extended from fewer bytes (@mem_size) */
-	ARCH_OP_PUSH,	  /* push src */
+	ARCH_OP_PUSH,	  /* push src, or imm if src is none; 0 for memory */
 	ARCH_OP_POP,	  /* pop dst */
 	ARCH_OP_COMPARE,  /* dst with src, or imm if src is none: only flags are written */
 };

@@ -335,6 +335,7 @@ static void set_op(const ZydisDecodedInstruction *insn, const ZydisDecodedOperan
 	case ZYDIS_MNEMONIC_PUSH:
 		ret->op = ARCH_OP_PUSH;
 		ret->src = is_register(dst) ? register_number(dst->reg.value) : ARCH_NO_REGISTER;
+		ret->imm = is_immediate(dst) ? dst->imm.value.s : 0;
 		ret->has_memory = false;
 		break;
 	case ZYDIS_MNEMONIC_POP:

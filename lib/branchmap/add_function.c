@@ -64,8 +64,14 @@ static struct swlbr_error *add_edges(struct builder *builder, const struct local
 	const struct arch_insn *insn = &builder->graph.insns[last];
 	struct swlbr_map_block *block = &builder->map->blocks[builder->map->nr_blocks - 1];
 	uint64_t next = insn->vaddr + insn->size;
+	uint64_t label = jump_labels_target(&builder->labels, insn->vaddr);
 	struct swlbr_error *error = NULL;
 
+	if (label) {
+		block->end_kind = SWLBR_MAP_END_COND;
+		error = add_pending(builder, SWLBR_MAP_FALLTHROUGH, next);
+		return error ? error : add_pending(builder, SWLBR_MAP_TAKEN, label);
+	}
 	switch (insn->flow) {
 	case ARCH_FLOW_NEXT:
 		block->end_kind = SWLBR_MAP_END_NONE;
@@ -154,7 +160,8 @@ static struct swlbr_error *add_block(struct builder *builder, const struct local
 		.callee = SWLBR_NONE,
 		.value_function = local->value_function,
 		.value_site = local->value_site,
-		.padding = function_graph_is_padding(&builder->graph, local),
+		.padding = !jump_labels_target(&builder->labels, last->vaddr) &&
+			   function_graph_is_padding(&builder->graph, local),
 	};
 	error = add_edges(builder, local);
 	return error ? error : add_sites(builder, local);
@@ -204,7 +211,7 @@ struct swlbr_error *builder_add_function(struct builder *builder)
 		.name = SWLBR_NONE,
 		.first_block = (uint32_t)map->nr_blocks,
 		.nr_blocks = graph->nr_blocks,
-		.instrumented = graph->nr_sites != 0,
+		.instrumented = graph->nr_sites != 0 || graph->range.of_others,
 	};
 	if (graph->range.name)
 		error = add_name(builder, graph->range.name, &function->name);

@@ -27,7 +27,7 @@ struct swlbr_error *builder_note_addresses(struct builder *builder)
 		struct swlbr_error *error;
 
 		if (insn->op != ARCH_OP_CONST && insn->op != ARCH_OP_STORE &&
-		    insn->op != ARCH_OP_ADDRESS)
+		    insn->op != ARCH_OP_PUSH && insn->op != ARCH_OP_ADDRESS)
 			continue;
 		if (insn->op == ARCH_OP_ADDRESS &&
 		    (insn->base != ARCH_NO_REGISTER || insn->index != ARCH_NO_REGISTER))
@@ -41,34 +41,68 @@ struct swlbr_error *builder_note_addresses(struct builder *builder)
 	return NULL;
 }
 
+/* Words at @data, of @vaddr on, that are addresses of code. */
+static struct swlbr_error *note_words(struct builder *builder, uint64_t vaddr, const uint8_t *data,
+				      size_t size)
+{
+	uint64_t offset = -vaddr & 7;
+
+	for (; offset < size && size - offset >= 8; offset += 8) {
+		struct swlbr_error *error;
+		uint64_t word;
+
+		memcpy(&word, data + offset, sizeof(word));
+		word = le64toh(word);
+		if (!word || !memory_image_is_code(&builder->image, word))
+			continue;
+		error = note(builder, word);
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+/* Sections may tell data from code where the segment does not: that of a kernel's code has both. */
+static struct swlbr_error *note_section(struct builder *builder,
+					const struct swlbr_elf_section *section)
+{
+	const uint8_t *data;
+
+	if (!(section->flags & SHF_ALLOC) || (section->flags & SHF_EXECINSTR) ||
+	    section->type == SHT_NOBITS || !memory_image_is_code(&builder->image, section->vaddr))
+		return NULL;
+	data = memory_image_at(&builder->image, section->vaddr, section->size);
+	return data ? note_words(builder, section->vaddr, data, section->size) : NULL;
+}
+
 /* Words of data that are addresses of code, but for what the profile runtime keeps. */
 static struct swlbr_error *note_data(struct builder *builder)
 {
 	const struct swlbr_elf_section *profile =
 		swlbr_elf_section(builder->elf, "__llvm_prf_data");
+	const struct swlbr_elf_section *sections;
+	size_t nr = swlbr_elf_sections(builder->elf, &sections);
+	struct swlbr_error *error = NULL;
 
-	for (size_t i = 0; i < builder->image.nr_segments; i++) {
+	for (size_t i = 0; !error && i < builder->image.nr_segments; i++) {
 		const struct memory_segment *segment = &builder->image.segments[i];
-		uint64_t offset = -segment->vaddr & 7;
+		uint64_t end = profile ? profile->vaddr - segment->vaddr : segment->size;
 
 		if (segment->flags & PF_X)
 			continue;
-		for (; offset < segment->size && segment->size - offset >= 8; offset += 8) {
-			uint64_t vaddr = segment->vaddr + offset, word;
-			struct swlbr_error *error;
-
-			memcpy(&word, segment->data + offset, sizeof(word));
-			word = le64toh(word);
-			if (profile && vaddr - profile->vaddr < profile->size)
-				continue;
-			if (!word || !memory_image_is_code(&builder->image, word))
-				continue;
-			error = note(builder, word);
-			if (error)
-				return error;
+		if (end >= segment->size) {
+			error = note_words(builder, segment->vaddr, segment->data, segment->size);
+			continue;
 		}
+		error = note_words(builder, segment->vaddr, segment->data, end);
+		end += profile->size;
+		if (!error && end < segment->size)
+			error = note_words(builder, segment->vaddr + end, segment->data + end,
+					   segment->size - end);
 	}
-	return NULL;
+	for (size_t i = 0; !error && i < nr; i++)
+		error = note_section(builder, &sections[i]);
+	return error;
 }
 
 static struct swlbr_error *note_exports(struct builder *builder)

@@ -21,6 +21,7 @@ struct builder {
 	struct code_ranges ranges;
 	struct value_context context;
 	struct landing_pads pads;
+	struct jump_labels labels;
 	struct function_graph graph;
 	size_t max_functions, max_blocks, max_sites, max_names;
 	struct pending_edge *pending;

@@ -94,6 +94,9 @@ static struct swlbr_error *build(struct builder *builder)
 	if (!error)
 		error = landing_pads_find(builder->elf, &builder->image, &builder->pads);
 	builder->context.pads = &builder->pads;
+	if (!error)
+		error = jump_labels_find(builder->elf, &builder->image, &builder->labels);
+	builder->context.labels = &builder->labels;
 	for (size_t i = 0; !error && i < builder->ranges.nr; i++) {
 		if (is_stub(builder->elf, builder->ranges.ranges[i].start))
 			continue;
@@ -157,6 +160,7 @@ struct swlbr_error *swlbr_branch_map_create(struct swlbr_elf *elf,
 	memory_image_deinit(&builder.image);
 	code_ranges_deinit(&builder.ranges);
 	landing_pads_deinit(&builder.pads);
+	jump_labels_deinit(&builder.labels);
 	function_graph_deinit(&builder.graph);
 	free(builder.pending);
 	free(builder.callee);

@@ -136,10 +136,14 @@ static void find_leaders(struct function_graph *graph, const struct value_contex
 	leader[0] = true;
 	for (uint32_t i = 0; i < graph->nr_insns; i++) {
 		const struct arch_insn *insn = &graph->insns[i];
+		uint64_t label;
 
 		if (i && insn[-1].vaddr + insn[-1].size != insn->vaddr)
 			leader[i] = true; /* after bytes that are no instruction */
-		if (insn->flow == ARCH_FLOW_NEXT)
+		label = jump_labels_target(context->labels, insn->vaddr);
+		if (label)
+			mark_leader(graph, label);
+		if (insn->flow == ARCH_FLOW_NEXT && !label)
 			continue;
 		leader[i + 1] = true;
 		if (insn->flow == ARCH_FLOW_JUMP || insn->flow == ARCH_FLOW_COND)

@@ -9,6 +9,7 @@
 #include <swlbr/counters.h>
 
 #include "arch/arch.h"
+#include "jump_labels.h"
 #include "landing_pads.h"
 #include "memory_image.h"
 
@@ -78,8 +79,9 @@ struct value_context {
 	struct swlbr_range data;    /* data records */
 	uint64_t record_size;	    /* of one, bytes */
 	uint64_t instrument_target; /* address of the function that profiles call targets, or 0 */
-	const struct landing_pads *pads; /* NULL: none */
-	const uint64_t *noreturn;	 /* sorted addresses of functions that never return */
+	const struct landing_pads *pads;  /* NULL: none */
+	const struct jump_labels *labels; /* NULL: none */
+	const uint64_t *noreturn;	  /* sorted addresses of functions that never return */
 	size_t nr_noreturn;
 };
 

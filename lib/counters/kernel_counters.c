@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /* What a kernel with CONFIG_SWLBR exports: its counters behind a header. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +10,8 @@
 #include "base/infile.h"
 #include "pmu/include/uapi/linux/swlbr.h"
 
-/* The part of the header that version 1 has. */
-#define HEADER_SIZE sizeof(struct swlbr_header)
+/* The part of the header that all of version 1 have. */
+#define HEADER_SIZE offsetof(struct swlbr_header, before_perf)
 
 _Static_assert(SWLBR_ID_SIZE == SWLBR_BUILD_ID_SIZE, "build-ids have one size");
 
@@ -41,6 +42,8 @@ static struct swlbr_error *read_header(struct cursor *cursor, struct swlbr_heade
 		memcpy(header->build_id, id, SWLBR_ID_SIZE);
 	cursor_take_u32(cursor);
 	header->load_offset = cursor_take_u64(cursor);
+	if (header->header_size >= sizeof(*header))
+		header->before_perf = cursor_take_u64(cursor);
 	if (cursor->overrun)
 		return swlbr_error_create(SWLBR_ERROR_FORMAT, "%s: truncated in its header",
 					  cursor->file);
@@ -112,6 +115,7 @@ struct swlbr_error *swlbr_kernel_counters_read_memory(const char *name, const vo
 	counters->since_boot = header.flags & SWLBR_SINCE_BOOT;
 	counters->has_load_offset = header.flags & SWLBR_HAS_LOAD_OFFSET;
 	counters->load_offset = header.load_offset;
+	counters->before_perf = header.before_perf;
 	error = read_values(&cursor, &header, counters);
 	if (error) {
 		swlbr_kernel_counters_destroy(counters);

@@ -43,7 +43,7 @@ struct reader_event {
 	 * Where things are in a sample's body, in 64-bit words, or READER_NONE; @variable is where
 	 * the fields of variable size begin.
 	 */
-	uint8_t ip, tid, time, period, variable;
+	uint8_t ip, tid, time, cpu, period, variable;
 	/* A swlbr tracepoint, else SWLBR_RECORD_SAMPLE; fields it does not have are NULL. */
 	enum swlbr_record_kind kind;
 	const struct tep_format_field *fields[READER_FIELDS];

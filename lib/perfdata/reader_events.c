@@ -24,7 +24,7 @@ static void lay_out(struct reader_event *event)
 	};
 	uint8_t word = 0;
 
-	event->ip = event->tid = event->time = event->period = READER_NONE;
+	event->ip = event->tid = event->time = event->cpu = event->period = READER_NONE;
 	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
 		if (!(event->sample_type & order[i]))
 			continue;
@@ -34,6 +34,8 @@ static void lay_out(struct reader_event *event)
 			event->tid = word;
 		else if (order[i] == PERF_SAMPLE_TIME)
 			event->time = word;
+		else if (order[i] == PERF_SAMPLE_CPU)
+			event->cpu = word;
 		else if (order[i] == PERF_SAMPLE_PERIOD)
 			event->period = word;
 		word++;

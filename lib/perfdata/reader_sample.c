@@ -125,6 +125,8 @@ struct swlbr_error *swlbr_reader_sample(struct swlbr_perfdata *file, struct curs
 		record->sample.event = event - file->events;
 		if (event->ip != READER_NONE)
 			record->sample.ip = word_at(file, body, event->ip);
+		if (event->cpu != READER_NONE)
+			record->sample.cpu = half_at(file, body + event->cpu * sizeof(uint64_t));
 		if (event->period != READER_NONE)
 			record->sample.period = word_at(file, body, event->period);
 	}

@@ -144,7 +144,7 @@ static struct swlbr_error *end_with_sample_id(struct swlbr_perfdata_writer *writ
 	swlbr_writer_put_u32(writer, when->pid);
 	swlbr_writer_put_u32(writer, when->tid);
 	swlbr_writer_put_u64(writer, swlbr_writer_note_time(writer, when->time));
-	swlbr_writer_put_u64(writer, 0); /* cpu */
+	swlbr_writer_put_u64(writer, when->cpu);
 	swlbr_writer_put_u64(writer, writer_event_id(EVENT_BRANCHES));
 	return swlbr_writer_end(writer);
 }
@@ -161,7 +161,7 @@ void swlbr_writer_begin_sample(struct swlbr_perfdata_writer *writer, enum writer
 	swlbr_writer_put_u32(writer, when->pid);
 	swlbr_writer_put_u32(writer, when->tid);
 	swlbr_writer_put_u64(writer, time);
-	swlbr_writer_put_u64(writer, 0); /* cpu */
+	swlbr_writer_put_u64(writer, when->cpu);
 	swlbr_writer_put_u64(writer, period);
 	swlbr_writer_note_sample(writer, time);
 }

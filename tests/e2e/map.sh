@@ -34,6 +34,85 @@ else
 	echo "skip another machine: no compiler for it"
 fi
 
+# Who may be called from anywhere. In a kernel, and here, constant data lie in the segment of code.
+cat >taken.c <<'C'
+__attribute__((noinline)) int in_table(int n) { return n + 1; }
+__attribute__((noinline)) int in_data(int n) { return n + 2; }
+__attribute__((noinline)) int in_code(int n) { return n + 3; }
+__attribute__((noinline)) int pushed(int n) { return n + 4; }
+__attribute__((noinline)) int only_called(int n) { return n + 5; }
+__attribute__((noinline)) int in_both(int n) { return n + 6; }
+static int (*const table[])(int) = { in_table, in_both };
+int (*data[])(int) = { in_data, in_both };
+__attribute__((noinline)) int seventh(int a, int b, int c, int d, int e, int f, int (*call)(int))
+{
+	return call(a + b + c + d + e + f);
+}
+int main(int argc, char **argv)
+{
+	int (*volatile call)(int) = in_code;
+
+	return table[argc / 9](0) + data[argc / 9](0) + call(0) + only_called(0) +
+	       seventh(0, 0, 0, 0, 0, 0, pushed);
+}
+C
+gcc -O1 -fno-pie -no-pie -fno-ipa-cp -Wl,-z,noseparate-code -o taken taken.c || fail "build of taken.c"
+"$swlbr" map --dump taken | grep -E ' (in_[a-z]*|pushed|only_called):' >dump
+is "addresses taken: by constant tables beside code, by data, by code" \
+	"$(grep 'address taken' dump | grep -oE 'in_[a-z]*|pushed|only_called' | sort | paste -sd' ')" \
+	"in_both in_code in_data in_table pushed"
+
+# As Linux asks for a feature of the processor: by code in a section of its own, which jumps back.
+cat >feature.c <<'C'
+extern unsigned char features;
+unsigned char features;
+__attribute__((noinline)) int has(void)
+{
+	asm goto("jmp 6f\n"
+		 ".pushsection .altinstr_aux, \"ax\"\n"
+		 "6: testb $1, features(%%rip)\n"
+		 "jnz %l[yes]\n"
+		 "jmp %l[no]\n"
+		 ".popsection" : : : : yes, no);
+yes:
+	return 1;
+no:
+	return 0;
+}
+int main(void) { return has(); }
+C
+gcc -O1 -o feature feature.c || fail "build of feature.c"
+"$swlbr" map --dump feature >dump
+aux=$(sed -n 's/^\(0x[0-9a-f]*\)-0x[0-9a-f]* \.altinstr_aux:.*/\1/p' dump)
+is "a jump to .altinstr_aux and back is followed" \
+	"$([ -n "$aux" ] && sed -n '/ has:/,/^0x/p' dump | grep -c -- "-> $aux ") $(
+		sed -n '/ \.altinstr_aux:/,/^0x/p' dump | grep -oE -- '-> 0x[0-9a-f]+ .* has$' | sort -u |
+			wc -l)" "1 2"
+
+# As Linux has a condition that seldom changes: a nop that it overwrites with a jump, and back.
+cat >label.c <<'C'
+extern const char __start___jump_table[], __stop___jump_table[];
+int key;
+__attribute__((noinline)) int on(void)
+{
+	asm goto("1: .byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
+		 ".pushsection __jump_table, \"aw\"\n"
+		 ".balign 8\n"
+		 ".long 1b - ., %l[yes] - .\n"
+		 ".quad key - .\n"
+		 ".popsection" : : : : yes);
+	return 0;
+yes:
+	return 1;
+}
+int main(void) { return on() + (__start___jump_table == __stop___jump_table); }
+C
+gcc -O1 -o label label.c || fail "build of label.c"
+"$swlbr" map --dump label >dump
+is "a jump label goes on or to its target" \
+	"$(sed -n '/ on:/,/^0x/p' dump | sed -n '2,4s/.*\(conditional branch\|fall-through\|taken\).*/\1/p' |
+		sort | paste -sd,)" "conditional branch,fall-through,taken"
+
 # Copies with a byte wrong here and there, in headers and tables most of all.
 cat >damage.py <<'P'
 import random, sys

@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 {
 	const char *const command[] = { "perf", "swlbr", "record", "--", "./program" };
 	struct swlbr_perfdata_info info = { 5, command, "swlbr 0.1", 1009 };
-	struct swlbr_event_time when = { 1000, 1000, 5000000000 };
+	struct swlbr_event_time when = { 1000, 1000, 5000000000, 0 };
 	struct swlbr_value_row row = { 7, 0, 2, 0x1234, 99 };
 	struct swlbr_build_id id, digest = { { 0xd1, 0x9e, 3 }, 20, true };
 	struct swlbr_branch_entry entries[MAX_ENTRIES];

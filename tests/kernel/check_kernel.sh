@@ -67,10 +67,24 @@ sum_of() { (cd "$1" && find . -type f | LC_ALL=C sort | xargs md5sum | md5sum; f
 mkdir "$tree"
 tar -C "$tree" --strip-components=1 -xJf "/usr/src/linux-source-$version.tar.xz" \
 	$(printf "linux-source-$version/%s " Makefile arch/Kconfig arch/x86/kernel \
-		include/asm-generic include/linux include/uapi/linux kernel/Makefile scripts)
+		include/asm-generic include/linux include/uapi/linux kernel/Makefile \
+		kernel/module scripts)
+cp -a "$tree" "$scratch/plain"
 before=$(sum_of "$tree")
 "$graft" "$tree"
 once=$(sum_of "$tree")
+# The version is compared in one line, in the header that would not be in a kernel's own tree; a
+# description and who signs it are a patch's; and of the top Makefile's line that has its name in it
+# many others are there.
+(cd "$scratch" && diff -urN --no-dereference plain tree) >"$scratch/graft.patch"
+perl "$tree/scripts/checkpatch.pl" --no-tree --terse --show-types --ignore COMMIT_MESSAGE \
+	--ignore MISSING_SIGN_OFF --ignore EMBEDDED_FILENAME "$scratch/graft.patch" \
+	>"$scratch/checkpatch" 2>/dev/null
+is "checkpatch has nothing to say but of the version" \
+	"$(sed -n 's/.*: \(WARNING\|ERROR\):\([A-Z_]*\):.*/\2/p; s/^total: //p' "$scratch/checkpatch" |
+		sed 's/, [0-9]* lines checked//' | paste -sd' ')" \
+	"LINUX_VERSION_CODE CONSTANT_COMPARISON 0 errors, 2 warnings"
+rm -rf "$scratch/plain"
 "$graft" "$tree"
 is "grafting twice is grafting once" "$(sum_of "$tree")" "$once"
 [ "$once" != "$before" ] && ok "it does something" || fail "it does something"
@@ -122,6 +136,12 @@ for name in boot one two; do
 		"$(llvm-profdata-19 merge -text -o - "$scratch/$name.profraw" 2>&1 | md5sum)" \
 		"$(llvm-profdata-19 merge -text -o - "$scratch/$name.profdata" | md5sum)"
 done
+for name in boot one two; do
+	"$swlbr" convert -i "$scratch/counts/$name" -f arcs -o "$scratch/$name.arcs" "$vmlinux" \
+		2>"$scratch/err"
+	is "$name: counters agree with each other and with the code" \
+		"$? $(grep -c disagree "$scratch/err")" "0 0"
+done
 is "getppid x 100,000 on one CPU: exact" "$(count "$scratch/one.profdata" __x64_sys_getppid)" 100000
 is "getppid x 100,000 on each of two: exact" "$(count "$scratch/two.profdata" __x64_sys_getppid)" \
 	200000
@@ -129,7 +149,10 @@ is "boot code is in the first, which says so" \
 	"$(grep -c 'boot code (__init): [1-9]' "$scratch/boot.err") $(grep -c 'from boot on' "$scratch/boot.err")" \
 	"1 1"
 is "code from before perf existed ran once" "$(count "$scratch/boot.profdata" trap_init)" 1
-is "after a reset it is said to be one" "$(grep -c 'from a reset on' "$scratch/one.err")" 1
+is "after a reset it is said to be one" "$(grep -c 'from a reset on ]' "$scratch/one.err")" 1
+before=$(sed -n 's/.*from boot on, \([0-9.]*\) % of it before perf existed.*/\1/p' "$scratch/boot.err")
+is "what was counted before perf existed is told ($before %)" \
+	"$(awk -v part="$before" 'BEGIN { print (part > 5 && part < 99.9) }')" 1
 
 offset_of() { od -An -tu8 -j72 -N8 "$1" | tr -d ' '; }
 text=$(nm "$vmlinux" | sed -n 's/ T _text$//p')
@@ -163,6 +186,36 @@ RUN
 is "50 functions: counted as often as the emulator saw them run" \
 	"$(awk '$2 == $3 && $2 > 0 { n++; next } { print } END { print n }' "$scratch/both" | tail -n 6)" 50
 
+# --- modules ---
+
+cp -r "$here/module" "$scratch/module"
+env -u MAKEFLAGS -u MAKELEVEL -u O -u CFLAGS make -s -C "$out/source" O="$out/build" LLVM=-19 \
+	ARCH=x86_64 M="$scratch/module" modules >"$scratch/log" 2>&1 ||
+	fail "build of modules: $(tail -n 5 "$scratch/log")"
+has_counters() { readelf -SW "$1" | grep -q ' __llvm_prf_cnts ' && echo yes || echo no; }
+is "modules of the tree and others have no counters, unless somebody asks for them" \
+	"$(for module in "$out/build/lib/crc7.ko" "$scratch"/module/{plain,counted}.ko; do
+		has_counters "$module"
+	done | paste -sd' ')" "no no yes"
+mkdir "$scratch/modules"
+cp "$out/build/lib/crc7.ko" "$scratch"/module/{plain,counted}.ko "$scratch/modules/"
+boot modules 1 <<'RUN'
+for module in crc7 plain counted; do
+	insmod $module.ko 2>&1
+	echo "$module: $?"
+done
+lsmod | cut -d' ' -f1 | grep -v Module | sort | paste -sd' ' -
+RUN
+is "modules without counters load, one with counters is refused" \
+	"$(cat "$scratch/modules/said")" "crc7: 0
+plain: 0
+insmod: can't insert 'counted.ko': invalid module format
+counted: 8
+crc7 plain"
+is "and the kernel says why" \
+	"$(grep -o 'swlbr: counted: modules may not count' "$scratch/modules/dmesg" | sort -u)" \
+	"swlbr: counted: modules may not count"
+
 # --- the PMU ---
 
 "$swlbr" map --kernel-table "$vmlinux" >"$scratch/lines" 2>"$scratch/err" ||
@@ -176,7 +229,7 @@ record() { name=$1; shift; perf record -o /tmp/data "$@" >/tmp/said 2>&1; tell "
 	cp /tmp/data /share/$name.data; rm -f /tmp/data; }
 (head -c 52 lines; printf X; tail -c +54 lines) >/tmp/other
 cat /tmp/other >$swlbr/lines 2>/tmp/err; grep -c Stale /tmp/err
-(head -c 2000080 lines; printf '\377\377\377\377'; tail -c +2000085 lines) >/tmp/bad
+(head -c 2000088 lines; printf '\377\377\377\377'; tail -c +2000093 lines) >/tmp/bad
 cat /tmp/bad >$swlbr/lines 2>/tmp/err; grep -c Invalid /tmp/err
 record empty -e swlbr// -b -a busy stat 100 0
 cat lines >$swlbr/lines; tell lines
@@ -195,6 +248,7 @@ record two -e swlbr// -e swlbr/branches/ -b -a busy stat 5000 0
 record beside -e swlbr// -e cpu-clock -a busy stat 20000 0
 record user_branches -e swlbr// -j any,u -a true
 record no_kernel -e swlbr//u -a true
+grep -c 'The swlbr//u event is not supported' /tmp/said
 record callgraph -e swlbr// --call-graph lbr -a true
 record in_tx -e swlbr// -j any,in_tx,k -a true
 perf report -i /share/raw.data -b --stdio --sort symbol_from,symbol_to >/share/report 2>/dev/null
@@ -202,8 +256,23 @@ tell report
 perf stat -x, -o /share/stat -e swlbr/branches/ -C 0 busy getppid 100000 0; tell stat
 chmod 755 / /tmp; chmod 1777 /tmp
 echo 2 >/proc/sys/kernel/perf_event_paranoid
-su -s /bin/sh nobody -c 'perf record -o /tmp/nobody -e swlbr// -b busy getppid 1000 0' \
-	>/tmp/said 2>&1; tell nobody
+# What somebody without rights may try; none of it is to give a sample.
+for event in "-e swlbr//" "-e swlbr// -b -R" "-e swlbr//u" "-e swlbr//u -b" "-e swlbr//u -j any,k" \
+	"-e swlbr// -j any,u" "-e swlbr//uH -R" "-e swlbr//u -g" "-e cpu-clock:u -e swlbr//u"; do
+	su -s /bin/sh nobody -c "perf record -o /tmp/nobody $event busy getppid 1000 0" \
+		>/tmp/said 2>&1; tell "nobody $event"
+	grep -c 'Access to performance monitoring and observability operations is limited' /tmp/said
+	[ -s /tmp/nobody ] && echo "a file of $(wc -c </tmp/nobody) bytes"
+	rm -f /tmp/nobody
+done
+su -s /bin/sh nobody -c 'perf stat -e swlbr/branches/ true' >/tmp/said 2>&1; tell "nobody stat"
+su -s /bin/sh nobody -c 'perf record -o /tmp/nobody -e cpu-clock:u busy getppid 10000 0' \
+	>/tmp/said 2>&1; tell "nobody cpu-clock:u"
+rm -f /tmp/nobody
+echo 1 >/proc/sys/kernel/perf_event_paranoid
+su -s /bin/sh nobody -c 'perf record -o /tmp/nobody -e swlbr// -b busy getppid 10000 0' \
+	>/tmp/said 2>&1; tell "nobody, who may"
+echo 2 >/proc/sys/kernel/perf_event_paranoid
 su -s /bin/sh nobody -c 'cat /sys/kernel/debug/swlbr/counters' 2>/dev/null | wc -c
 echo 1 >$swlbr/reset
 record equal -F 1000 -m 4M -e swlbr// -R -C 1 -- busy getppid 50000 1
@@ -229,11 +298,32 @@ two: 0
 beside: 0
 user_branches: 255
 no_kernel: 255
+1
 callgraph: 255
 in_tx: 255
 report: 0
 stat: 0
-nobody: 255
+nobody -e swlbr//: 255
+1
+nobody -e swlbr// -b -R: 255
+1
+nobody -e swlbr//u: 255
+1
+nobody -e swlbr//u -b: 255
+1
+nobody -e swlbr//u -j any,k: 255
+1
+nobody -e swlbr// -j any,u: 255
+1
+nobody -e swlbr//uH -R: 255
+1
+nobody -e swlbr//u -g: 255
+1
+nobody -e cpu-clock:u -e swlbr//u: 255
+1
+nobody stat: 255
+nobody cpu-clock:u: 0
+nobody, who may: 0
 0
 equal: 0"
 is "what is to work works, and what is refused is refused" \
@@ -289,13 +379,54 @@ is "inject: long stacks" "$(awk '{ n += NF - 1 } END { print (NR > 1000 && n / N
 	>"$scratch/checked" 2>"$scratch/err"
 is "inject: each range of them is a straight line" \
 	"$(awk '{ print ($2 > 0), $3 }' "$scratch/checked")" "1 0" || head -n 5 "$scratch/err"
+is "inject: stacks of both CPUs" "$(perf script -i "$scratch/walks" -F cpu,event 2>/dev/null |
+	grep branches | awk '{ nr[$1]++ } END { for (cpu in nr) if (nr[cpu] > 1000) print cpu }' |
+	sort | paste -sd' ')" "[000] [001]"
+
+# Two programs, one after the other: stacks are to be theirs, and of their time.
+# The clock goes with the instructions, so that there are as many ticks wherever this runs.
+mkdir -p "$scratch/tasks"
+cp "$scratch/lines" "$scratch/tasks/lines"
+ACCEL=tcg,thread=single boot tasks 1 -icount shift=0,sleep=off <<'RUN'
+cat lines >/sys/kernel/debug/swlbr/lines
+cp /bin/busy /tmp/stater
+cp /bin/busy /tmp/piper
+perf record -o /tmp/data -e swlbr// -b -R -m 4M -a \
+	sh -c '/tmp/stater stat 20000 0; /tmp/piper pipe 10000 0' >/dev/null 2>&1
+cp /tmp/data /share/data
+RUN
+"$swlbr" inject -q -i "$scratch/tasks/data" -o "$scratch/comms" "$vmlinux" 2>"$scratch/err"
+is "inject: of two programs" "$?$(cat "$scratch/err")" 0
+perf script -i "$scratch/comms" -F comm,cpu,time,event,brstacksym --vmlinux "$vmlinux" \
+	2>/dev/null | grep 'swlbr/branches/:' >"$scratch/comms.script"
+perf script -i "$scratch/tasks/data" -F comm,period 2>/dev/null >"$scratch/comms.periods"
+is "inject: stacks are of their time" "$(awk '{ time = $3 + 0 }
+	$1 == "stater" && time > last { last = time }
+	$1 == "piper" && (!first || time < first) { first = time }
+	END { print (last && first > last) }' "$scratch/comms.script")" 1
+is "inject: and of what their thread did" "$(awk '/pipe_(read|write)/ { pipe[$1]++ } { all[$1]++ }
+	END { print (pipe["piper"] > all["piper"] / 4), (pipe["stater"] < all["stater"] / 50) }' \
+	"$scratch/comms.script")" "1 1"
+is "inject: as many for a thread as it counted" "$(awk 'NR == FNR { counted[$1] += $2; sum += $2; next }
+	{ drawn[$1]++; nr++ }
+	END { for (comm in counted) {
+		off = counted[comm] / sum - drawn[comm] / nr
+		if (off > 0.1 || off < -0.1)
+			print comm, counted[comm] / sum, drawn[comm] / nr
+	} print (nr > 10000) }' "$scratch/comms.periods" "$scratch/comms.script")" 1
+"$swlbr" inject -q -i "$scratch/tasks/data" -o "$scratch/many" --interval 10 "$vmlinux"
+is "inject: --interval" "$? $(perf script -i "$scratch/many" -F comm 2>/dev/null | grep -c piper |
+	awk '{ print ($1 > 1000) }')" "0 1"
+"$swlbr" inject -q -i "$scratch/tasks/data" -o "$scratch/none" --interval 0 "$vmlinux" 2>/dev/null
+is "inject: intervals of nothing are refused" $? 129
 "$swlbr" convert -i "$scratch/pmu/raw.data" -f arcs -o "$scratch/arcs" "$vmlinux" 2>"$scratch/err"
 is "raw samples become an edge profile" "$? $(grep -c '^branch' "$scratch/arcs" | awk '{ print ($1 > 1000) }')" \
 	"0 1"
 
 # An emulated clock that goes with the instructions: then time does not depend on this machine.
-mkdir -p "$scratch/time"
+mkdir -p "$scratch"/{time,noise}
 cp "$scratch/lines" "$scratch/time/lines"
+cp "$scratch/lines" "$scratch/noise/lines"
 ACCEL=tcg,thread=single boot time 1 -icount shift=0,sleep=off <<'RUN'
 cat lines >/sys/kernel/debug/swlbr/lines
 perf record -F 1000 -o /tmp/a -e swlbr// -b -R -a busy stat 200000 0 >/dev/null 2>&1
@@ -304,6 +435,20 @@ cat /sys/kernel/debug/swlbr/scanners
 RUN
 is "no tick takes more than a quarter of its time ($(tail -n 1 "$scratch/time/said"))" \
 	"$(awk '$1 == 0 { print ($2 > 500), $6 }' "$scratch/time/said")" "1 0"
+
+# What the PMU adds to the counters, with that clock too. Seen: 98 increments for a tick while the
+# CPU computes; 18,000 a second while it is idle, which at 4,000 ticks would be 700,000.
+ACCEL=tcg,thread=single boot noise 1 -icount shift=0,sleep=off <<'RUN'
+cat lines >/sys/kernel/debug/swlbr/lines
+for mode in idle spin; do noise 0 1 $mode; noise 4000 1 $mode; done
+RUN
+counted() { awk -v run="$1 $2 1:" 'index($0, run) == 1 { print $4, $5 }' "$scratch/noise/said"; }
+is "a tick adds no more than 130 increments" \
+	"$(echo "$(counted spin 0) $(counted spin 4000)" |
+		awk '{ print ($4 > 3900), (($3 - $1) / $4 < 130) }')" "1 1"
+is "on an idle CPU all ticks of a second no more than 30,000" \
+	"$(echo "$(counted idle 0) $(counted idle 4000)" |
+		awk '{ print ($4 > 90 && $4 < 200), ($3 - $1 < 30000) }')" "1 1"
 
 mkdir -p "$scratch/stress"
 cp "$scratch/lines" "$scratch/stress/lines"

@@ -4,7 +4,7 @@
 # Building and booting kernels for tests, in small steps that a test, or a person, calls:
 #
 #   tests/kernel/guest.sh build VERSION OUT [CONFIG_X=y...]    a kernel of package linux-source-VERSION
-#   tests/kernel/guest.sh initramfs FILE                       with busybox, perf, busy and cycles
+#   tests/kernel/guest.sh initramfs FILE                       with busybox, perf, busy, cycles, noise
 #   tests/kernel/guest.sh run KERNEL INITRAMFS FOLDER [QEMU OPTION...]
 #
 # "build" keeps OUT/source and OUT/build, or OUT/FOLDER, for the next time; with GRAFT=no without
@@ -66,7 +66,7 @@ build()
 			! grep -rqE "^(menu)?config ${symbol#CONFIG_}$" --include='Kconfig*' "$out/source" ||
 			fail "the configuration does not take $line"
 	done
-	"${make[@]}" -j"$(nproc)" bzImage
+	"${make[@]}" -j"$(nproc)" bzImage modules
 }
 
 add_program()
@@ -93,6 +93,7 @@ initramfs()
 	add_program "$root" /usr/bin/perf
 	gcc -O2 -static -o "$root/bin/busy" "$here/busy.c"
 	gcc -O2 -static -o "$root/bin/cycles" "$here/cycles.c"
+	gcc -O2 -static -I"$repository/pmu/include/uapi/linux" -o "$root/bin/noise" "$here/noise.c"
 	cp "$here/init" "$root/init"
 	echo 'root:x:0:0::/root:/bin/sh' >"$root/etc/passwd"
 	echo 'nobody:x:65534:65534::/tmp:/bin/sh' >>"$root/etc/passwd"

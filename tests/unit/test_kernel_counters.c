@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What a kernel exports of its counters, of bytes made here: other sizes, byte orders, damage. */
 #include <byteswap.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +31,8 @@ static size_t make(struct export *export)
 			    .engine = SWLBR_ENGINE_CLANG,
 			    .flags = SWLBR_SINCE_BOOT | SWLBR_HAS_LOAD_OFFSET,
 			    .build_id_size = SWLBR_ID_SIZE,
-			    .load_offset = 0x1c000000 },
+			    .load_offset = 0x1c000000,
+			    .before_perf = 4000 },
 	};
 	memcpy(export->header.magic, SWLBR_MAGIC, SWLBR_MAGIC_SIZE);
 	memset(export->header.build_id, 0xab, SWLBR_ID_SIZE);
@@ -54,7 +56,7 @@ static struct swlbr_error *read_export(const struct export *export, size_t size,
 	return error;
 }
 
-static bool reads(const struct export *export, size_t size)
+static bool reads(const struct export *export, size_t size, uint64_t before_perf)
 {
 	struct swlbr_kernel_counters *counters;
 	struct swlbr_error *error = read_export(export, size, &counters);
@@ -66,8 +68,9 @@ static bool reads(const struct export *export, size_t size)
 		return false;
 	}
 	good = counters->nr == NR && counters->since_boot && counters->has_load_offset &&
-	       counters->load_offset == 0x1c000000 && counters->engine == SWLBR_ENGINE_CLANG &&
-	       counters->build_id.size == 20 && counters->build_id.bytes[19] == 0xab;
+	       counters->load_offset == 0x1c000000 && counters->before_perf == before_perf &&
+	       counters->engine == SWLBR_ENGINE_CLANG && counters->build_id.size == 20 &&
+	       counters->build_id.bytes[19] == 0xab;
 	for (uint64_t i = 0; good && i < NR; i++)
 		good = counters->values[i] == 1000 + i;
 	swlbr_kernel_counters_destroy(counters);
@@ -103,11 +106,12 @@ static void swap(struct export *export)
 	header->flags = bswap_32(header->flags);
 	header->build_id_size = bswap_32(header->build_id_size);
 	header->load_offset = bswap_64(header->load_offset);
+	header->before_perf = bswap_64(header->before_perf);
 	for (uint64_t i = 0; i < NR; i++)
 		export->records[i] = bswap_64(export->records[i]);
 }
 
-/* A later kernel may have more in its header and in each record. */
+/* A later kernel may have more in its header and in each record, an older one less. */
 static void test_sizes(void)
 {
 	struct export export;
@@ -119,8 +123,13 @@ static void test_sizes(void)
 	memset(export.records, 0xff, sizeof(export.records));
 	for (uint64_t i = 0; i < NR; i++)
 		export.records[2 + 3 * i] = 1000 + i;
-	check(reads(&export, sizeof(export.header) + 16 + NR * 24),
+	check(reads(&export, sizeof(export.header) + 16 + NR * 24, 4000),
 	      "sizes are those in the header");
+	make(&export);
+	export.header.header_size = offsetof(struct swlbr_header, before_perf);
+	memmove(&export.header.before_perf, export.records, NR * 8);
+	check(reads(&export, export.header.header_size + NR * 8, 0),
+	      "an older kernel does not tell what was before perf");
 }
 
 static void test_refused(void)
@@ -233,9 +242,9 @@ int main(void)
 	struct export export;
 	size_t size = make(&export);
 
-	check(reads(&export, size), "an export is read");
+	check(reads(&export, size, 4000), "an export is read");
 	swap(&export);
-	check(reads(&export, size), "and one of the other byte order");
+	check(reads(&export, size, 4000), "and one of the other byte order");
 	test_sizes();
 	test_refused();
 	test_damage();

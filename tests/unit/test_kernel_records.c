@@ -98,7 +98,7 @@ static void check_read_back(void)
 static void test_records(void)
 {
 	struct swlbr_branch_entry stack[] = { { 0x401010, 0x401000 } };
-	struct swlbr_event_time when = { 6, 6, 7000 };
+	struct swlbr_event_time when = { .pid = 6, .tid = 6, .time = 7000 };
 	struct perf_event_attr attr = stack_attr(), other = stack_attr();
 	struct swlbr_perfdata_writer *writer;
 	uint64_t id;

@@ -57,7 +57,7 @@ static void fill_counters(void)
 /* One of everything, in the order of a program's life. */
 static bool write_all(const char *path, size_t nr)
 {
-	struct swlbr_event_time when = { 100, 100, 1000 }, child = { 101, 101, 2000 };
+	struct swlbr_event_time when = { 100, 100, 1000, 3 }, child = { 101, 101, 2000, 0 };
 	struct swlbr_value_row row = { 5, 1, 2, 0x4010, 77 };
 	struct swlbr_branch_entry stack[] = { { 0x401010, 0x401000 }, { 0x401020, 0x401008 } };
 	struct swlbr_mapping code = { 0x401000,	   0x2000,     0x1000,	PROT_READ | PROT_EXEC,
@@ -117,7 +117,7 @@ static void check_tasks(struct swlbr_perfdata *file)
 	      "a digest is not passed for a build-id");
 	check(next(file, &r, &end) && r.kind == SWLBR_RECORD_SAMPLE && r.pid == 100 &&
 		      r.sample.event == 0 && r.sample.ip == 0x401000 && r.sample.period == 1009 &&
-		      r.sample.nr == 2 && r.sample.stack[0].from == 0x401010 &&
+		      r.sample.cpu == 3 && r.sample.nr == 2 && r.sample.stack[0].from == 0x401010 &&
 		      r.sample.stack[0].to == 0x401000 && r.sample.stack[1].from == 0x401020,
 	      "a branch stack");
 	check(next(file, &r, &end) && r.kind == SWLBR_RECORD_FORK && r.pid == 101 && r.tid == 101 &&
@@ -184,7 +184,7 @@ static void test_round_trip(size_t nr)
 
 static void test_limits(void)
 {
-	struct swlbr_event_time when = { 1, 1, 1 };
+	struct swlbr_event_time when = { 1, 1, 1, 0 };
 	static struct swlbr_branch_entry many[3000];
 	struct swlbr_mapping mapping = { .path = NULL };
 	struct swlbr_perfdata_writer *writer;

@@ -20,6 +20,7 @@ struct swlbr_kernel_counters {
 	bool since_boot;		/* they were never reset */
 	bool has_load_offset;
 	uint64_t load_offset; /* run-time addresses less those of vmlinux */
+	uint64_t before_perf; /* sum of what was counted before perf existed; 0: not told */
 	uint64_t nr;
 	uint64_t *values; /* by the counters' indices, summed over CPUs */
 };

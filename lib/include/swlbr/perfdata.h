@@ -108,6 +108,7 @@ struct swlbr_record {
 			uint32_t nr;			  /* entries of the branch stack */
 			const struct swlbr_branch *stack; /* newest first, host byte order */
 			uint64_t ip, period;
+			uint32_t cpu; /* 0 if it does not tell */
 			uint32_t raw_size;
 			const uint8_t *raw; /* as the file has it, or NULL */
 		} sample;

@@ -39,6 +39,7 @@ struct swlbr_perfdata_info {
 struct swlbr_event_time {
 	pid_t pid, tid;
 	uint64_t time; /* ns */
+	uint32_t cpu;
 };
 
 /** A file mapping, as PERF_RECORD_MMAP2 has it. */

@@ -25,7 +25,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -64,17 +63,10 @@ struct totals {
 	uint64_t rewritten, silenced;
 };
 
-static void __attribute__((noreturn, format(printf, 1, 2))) fail(const char *format, ...)
-{
-	va_list args;
-
-	fprintf(stderr, "swlbr_percpu: %s: ", path);
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fprintf(stderr, "\n");
-	exit(1);
-}
+#define fail(format, ...) do {							\
+	fprintf(stderr, "swlbr_percpu: %s: " format "\n", path, ##__VA_ARGS__);	\
+	exit(1);								\
+} while (0)
 
 static bool in_range(struct range range, uint64_t address)
 {

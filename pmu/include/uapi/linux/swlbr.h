@@ -57,6 +57,8 @@ enum swlbr_engine_id {
  * @build_id: of the binary that the addresses or counters are of
  * @reserved: 0
  * @load_offset: addresses at run time less those of the binary's symbols
+ * @before_perf: of counters from boot on, how much was counted before perf could have recorded it,
+ *	summed over all; 0 for others
  */
 struct swlbr_header {
 	__u8	magic[SWLBR_MAGIC_SIZE];
@@ -72,6 +74,7 @@ struct swlbr_header {
 	__u8	build_id[SWLBR_ID_SIZE];
 	__u32	reserved;
 	__u64	load_offset;
+	__u64	before_perf;
 };
 
 /**

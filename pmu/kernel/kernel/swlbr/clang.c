@@ -6,8 +6,12 @@
  * instruction; scripts/swlbr_percpu replaces each LOCK prefix by that of %gs, which is as long, so
  * that a CPU updates its own copy: exact without a lock, under preemption, interrupts and NMIs.
  */
+#define pr_fmt(fmt) "swlbr: " fmt
+
+#include <linux/errno.h>
 #include <linux/init.h>
 #include <linux/percpu.h>
+#include <linux/printk.h>
 #include <linux/string.h>
 #include <linux/swlbr.h>
 #include <asm/sections.h>
@@ -44,6 +48,31 @@ static void __init fold_template(void)
 
 	for (i = 0; i < nr_counters(); i++)
 		this_cpu_add(__swlbr_counters_start[i], template[i]);
+}
+
+/**
+ * swlbr_check_module() - refuse a module whose code counts
+ * @name: of the module
+ * @hdr: its file
+ * @sechdrs: its sections
+ * @secstrings: their names
+ *
+ * Its counters would be of all CPUs at once, and nobody would read them.
+ *
+ * Return: 0 or -ENOEXEC.
+ */
+int swlbr_check_module(const char *name, const Elf_Ehdr *hdr, const Elf_Shdr *sechdrs,
+		       const char *secstrings)
+{
+	unsigned int i;
+
+	for (i = 1; i < hdr->e_shnum; i++) {
+		if (strcmp(secstrings + sechdrs[i].sh_name, "__llvm_prf_cnts"))
+			continue;
+		pr_err("%s: modules may not count: build it without -fprofile-generate\n", name);
+		return -ENOEXEC;
+	}
+	return 0;
 }
 
 static const u64 *clang_counters(u64 first, unsigned int cpu, u64 *nr)

@@ -9,26 +9,43 @@
 #include <linux/perf_event.h>
 #include <linux/version.h>
 
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 static inline void swlbr_save_raw(struct perf_sample_data *data, struct perf_event *event,
 				  struct perf_raw_record *raw)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 	perf_sample_save_raw_data(data, event, raw);
-#else
-	data->raw = raw;
-	data->sample_flags |= PERF_SAMPLE_RAW;
-#endif
 }
 
 static inline void swlbr_save_stack(struct perf_sample_data *data, struct perf_event *event,
 				    struct perf_branch_stack *stack)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 	perf_sample_save_brstack(data, event, stack, NULL);
+}
+
+/* Whether the one who asks for @event may profile the kernel: 0 or an error. */
+static inline int swlbr_allow_kernel(struct perf_event *event)
+{
+	return perf_allow_kernel();
+}
 #else
+static inline void swlbr_save_raw(struct perf_sample_data *data, struct perf_event *event,
+				  struct perf_raw_record *raw)
+{
+	data->raw = raw;
+	data->sample_flags |= PERF_SAMPLE_RAW;
+}
+
+static inline void swlbr_save_stack(struct perf_sample_data *data, struct perf_event *event,
+				    struct perf_branch_stack *stack)
+{
 	data->br_stack = stack;
 	data->sample_flags |= PERF_SAMPLE_BRANCH_STACK;
-#endif
 }
+
+static inline int swlbr_allow_kernel(struct perf_event *event)
+{
+	return perf_allow_kernel(&event->attr);
+}
+#endif
 
 #endif /* _SWLBR_COMPAT_H */

@@ -125,6 +125,38 @@ int swlbr_reset(void)
 	return 0;
 }
 
+static u64 total_before_perf __ro_after_init;
+
+/**
+ * swlbr_note_perf() - note how much was counted up to now, where perf begins to see it
+ */
+void __init swlbr_note_perf(void)
+{
+	u64 first, nr, i;
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		for (first = 0; first < the_engine->nr_counters; first += nr) {
+			const u64 *from = the_engine->counters(first, cpu, &nr);
+
+			for (i = 0; i < nr; i++)
+				total_before_perf += READ_ONCE(from[i]);
+		}
+		if (!the_engine->per_cpu)
+			break;
+	}
+}
+
+/**
+ * swlbr_before_perf() - how much was counted before perf could see it
+ *
+ * Return: the sum of all counters then, from boot on.
+ */
+u64 swlbr_before_perf(void)
+{
+	return total_before_perf;
+}
+
 extern const char __start_notes[], __stop_notes[];
 
 /**

@@ -58,8 +58,10 @@ static int counters_open(struct inode *inode, struct file *file)
 		return -ENOMEM;
 	}
 	fill_header(&snapshot->header, file->f_cred);
-	if (since_boot)
+	if (since_boot) {
 		snapshot->header.flags |= SWLBR_SINCE_BOOT;
+		snapshot->header.before_perf = swlbr_before_perf();
+	}
 	file->private_data = snapshot;
 	return 0;
 }

@@ -18,6 +18,7 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
+#include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <asm/irq_regs.h>
@@ -41,6 +42,8 @@
 
 #define DEFAULT_TICK_NS		(NSEC_PER_SEC / 1000)
 #define MIN_TICK_NS		(100 * NSEC_PER_USEC)
+/* A CPU that stays idle is looked at ever more rarely, down to this. */
+#define IDLE_TICK_NS		(10 * NSEC_PER_MSEC)
 /* Scanning may take this part of the time between ticks; writing samples takes some more. */
 #define SLICE_PART		16
 
@@ -71,6 +74,7 @@ struct swlbr_event {
  * @timer: ticks while there are events that want samples
  * @users: events that may come to this CPU; under users_lock
  * @tick_ns: between ticks
+ * @idle_ns: between ticks that find the CPU idle; 0: the last one did not
  * @events: those on the CPU now, started or not
  * @full: samples had to be written to make room: enough for this tick
  * @busy: it is scanning: what that leads to is not to scan
@@ -89,6 +93,7 @@ struct scanner {
 	struct hrtimer		timer;
 	unsigned int		users;
 	u64			tick_ns;
+	u64			idle_ns;
 	struct perf_event	*events[MAX_EVENTS];
 	bool			full;
 	bool			busy;
@@ -143,7 +148,8 @@ static void fill_stack(struct swlbr_event *swlbr, const struct swlbr_lines *line
 }
 
 /* The counter that a place drawn at random among @sum increments belongs to. */
-static u32 draw_counter(struct swlbr_event *swlbr, const struct swlbr_delta *deltas, u32 nr, u64 sum)
+static u32 draw_counter(struct swlbr_event *swlbr, const struct swlbr_delta *deltas, u32 nr,
+			u64 sum)
 {
 	u64 place;
 	u32 i;
@@ -362,6 +368,23 @@ static u64 wanted_tick(const struct scanner *scanner)
 	return tick_ns;
 }
 
+/*
+ * Time until the next tick. One that wakes an idle CPU is counted by all that it takes to wake it
+ * and to let it sleep again, and finds little else: twice as long is waited each time. Nothing is
+ * lost by looking later.
+ */
+static u64 next_tick(struct scanner *scanner)
+{
+	u64 longest = max_t(u64, scanner->tick_ns, IDLE_TICK_NS);
+
+	if (!is_idle_task(current)) {
+		scanner->idle_ns = 0;
+		return scanner->tick_ns;
+	}
+	scanner->idle_ns = min(2 * max(scanner->idle_ns, scanner->tick_ns), longest);
+	return scanner->idle_ns;
+}
+
 static enum hrtimer_restart tick(struct hrtimer *timer)
 {
 	struct scanner *scanner = container_of(timer, struct scanner, timer);
@@ -386,7 +409,7 @@ again:
 	if (!tick_ns)
 		return HRTIMER_NORESTART;
 	scanner->tick_ns = tick_ns;
-	hrtimer_forward_now(timer, ns_to_ktime(tick_ns));
+	hrtimer_forward_now(timer, ns_to_ktime(next_tick(scanner)));
 	return HRTIMER_RESTART;
 }
 
@@ -410,6 +433,7 @@ static void swlbr_start(struct perf_event *event, int flags)
 	if (!tick_ns || (tick_ns == scanner->tick_ns && hrtimer_active(&scanner->timer)))
 		return;
 	scanner->tick_ns = tick_ns;
+	scanner->idle_ns = 0;
 	hrtimer_start(&scanner->timer, ns_to_ktime(tick_ns), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
@@ -598,11 +622,16 @@ static int swlbr_event_init(struct perf_event *event)
 	if (event->attr.config)
 		return -EINVAL;
 	/*
-	 * All that is counted is in the kernel, some of it while idle. Who may not see that gets
-	 * nothing: counters tell as much as addresses do.
+	 * All that is counted is in this kernel, some of it while idle: there is no event without.
+	 * perf also asks for one without the kernel where the user may not profile it, and is told
+	 * so: counters tell as much as addresses do.
 	 */
-	if (event->attr.exclude_kernel || event->attr.exclude_idle)
-		return -EOPNOTSUPP;
+	if (event->attr.exclude_kernel) {
+		err = swlbr_allow_kernel(event);
+		return err ?: -ENOENT;
+	}
+	if (event->attr.exclude_idle || event->attr.exclude_host)
+		return -ENOENT;
 	if (has_branch_stack(event)) {
 		u64 filter = event->attr.branch_sample_type;
 
@@ -689,6 +718,7 @@ static int __init pmu_init(void)
 		scanner->timer.function = tick;
 	}
 	debugfs_create_file("scanners", 0400, swlbr_debugfs, NULL, &scanners_fops);
+	swlbr_note_perf();
 	return perf_pmu_register(&swlbr_pmu, "swlbr", -1);
 }
 late_initcall(pmu_init);

@@ -33,6 +33,8 @@ const struct swlbr_engine *swlbr_engine(void);
 void swlbr_sum(u64 *sums);
 u64 *swlbr_sums_since_reset(bool *since_boot);
 int swlbr_reset(void);
+void swlbr_note_perf(void);
+u64 swlbr_before_perf(void);
 u32 swlbr_build_id(u8 id[SWLBR_ID_SIZE]);
 
 extern struct dentry *swlbr_debugfs;
