@@ -95,7 +95,10 @@ unit-tests: $(UNIT_TESTS)
 
 # These begin on a machine that may have no compiler yet.
 demo: setup = demo
-check bench bench-accuracy fuzz: setup = check
+bench bench-accuracy fuzz: setup = check
+# With CHECK_KERNEL=yes the kernel's test is one of them, as in .ci/run.
+check: setup = $(if $(filter yes,$(CHECK_KERNEL)),ci,check)
+export CHECK_KERNEL
 check-kernel bench-kernel: setup = check-kernel
 check-kernel-full: setup = check-kernel-full
 demo check check-kernel check-kernel-full bench-kernel bench bench-accuracy fuzz:

@@ -9,10 +9,10 @@ set -euo pipefail
 usage()
 {
 	cat <<-USAGE
-	usage: scripts/setup.sh [--list] [--build-dir DIR] [build|demo|check|check-kernel|check-kernel-full]
+	usage: scripts/setup.sh [--list] [--build-dir DIR] [build|demo|check|check-kernel|check-kernel-full|ci]
 
-	Installs what 'make all' (build), 'make demo', 'make check' or one of the other two needs; what
-	'make check' needs by default.
+	Installs what 'make all' (build), 'make demo', 'make check', one of the other two or .ci/run (ci)
+	needs; what 'make check' needs by default.
 	Without root it says what is missing and how to get it.
 
 	    --list           print the packages, one a line, and stop
@@ -37,6 +37,7 @@ packages_of()
 	demo) echo $packages_build $packages_demo ;;
 	check) echo $packages_build $packages_demo $packages_check ;;
 	check-kernel) echo $packages_build $packages_demo $packages_check_kernel ;;
+	ci) packages_of check; packages_of check-kernel ;;
 	check-kernel-full) packages_of check-kernel; echo $packages_check_kernel_full ;;
 	all) packages_of check; packages_of check-kernel-full ;;
 	esac
@@ -100,7 +101,7 @@ while [ $# -gt 0 ]; do
 	--list) packages_of all | tr ' ' '\n' | sort -u; exit 0 ;;
 	--build-dir) build=$2; shift ;;
 	--help | -h) usage; exit 0 ;;
-	build | demo | check | check-kernel | check-kernel-full) purpose=$1 ;;
+	build | demo | check | check-kernel | check-kernel-full | ci) purpose=$1 ;;
 	*) usage >&2; exit 129 ;;
 	esac
 	shift

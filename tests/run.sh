@@ -8,6 +8,7 @@
 #   tests/run.sh [--bench] [NAME…]     NAME: a test's base name, without .sh; default all
 #
 # Environment, handed on to the scripts: BUILD, BUILD_ASAN (folders with perf-swlbr), WORKLOADS.
+# With CHECK_KERNEL=yes, tests/kernel/check_kernel.sh is one of the tests.
 set -u
 shopt -s nullglob
 cd "$(dirname "$0")/.." || exit 1
@@ -107,6 +108,7 @@ else
 		*) parallel+=("$script") ;;
 		esac
 	done
+	[ "${CHECK_KERNEL-}" != yes ] || alone+=(tests/kernel/check_kernel.sh)
 fi
 
 # A name that no test has would be a test that is not run.
@@ -140,6 +142,7 @@ done
 for test in "${alone[@]}"; do
 	name=$(basename "$test" .sh)
 	wanted "$name" && [ -x "$test" ] || continue
+	[ "$name" != check_kernel ] || limit=${TEST_TIME_LIMIT:-3000} # it builds one
 	run_one "$test" "$name"
 	report "$name"
 done
