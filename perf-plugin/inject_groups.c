@@ -36,15 +36,15 @@ struct swlbr_error *inject_groups_add(struct inject_groups *groups,
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* By interval, thread and time. Those of no thread of their own have tid -1 meanwhile. */
+/* By interval, thread and time. */
 static int by_group(const void *left, const void *right)
 {
 	const struct inject_sample *a = left, *b = right;
 
 	if (a->interval != b->interval)
 		return COMPARE(a->interval, b->interval);
-	if (a->group != b->group)
-		return COMPARE(a->group, b->group);
+	if (a->thread != b->thread)
+		return COMPARE(a->thread, b->thread);
 	if (a->time != b->time)
 		return COMPARE(a->time, b->time);
 	return COMPARE(a->number, b->number);
@@ -58,7 +58,7 @@ static size_t run_of(const struct inject_groups *groups, size_t first, uint64_t 
 
 	*count = 0;
 	for (; first + nr < groups->nr_samples; nr++) {
-		if (sample[nr].interval != sample->interval || sample[nr].group != sample->group)
+		if (sample[nr].interval != sample->interval || sample[nr].thread != sample->thread)
 			break;
 		*count += sample[nr].count;
 	}
@@ -78,7 +78,7 @@ static void join_small(struct inject_groups *groups, unsigned int max_threads)
 	for (size_t i = 0, nr; i < groups->nr_samples; i += nr) {
 		nr = run_of(groups, i, &count);
 		for (size_t k = 0; count < least && k < nr; k++)
-			groups->samples[i + k].group = UINT32_MAX;
+			groups->samples[i + k].thread = UINT32_MAX;
 	}
 }
 
@@ -97,7 +97,7 @@ struct swlbr_error *inject_groups_make(struct inject_groups *groups, uint64_t le
 		struct inject_sample *sample = &groups->samples[i];
 
 		sample->interval = (uint32_t)((sample->time - first) / length);
-		sample->group = (uint32_t)sample->tid;
+		sample->thread = (uint32_t)sample->tid;
 	}
 	sort(groups);
 	join_small(groups, max_threads);

@@ -20,9 +20,8 @@ struct inject_sample {
 	uint64_t count;
 	pid_t pid, tid;
 	uint32_t cpu;
-	uint32_t group;	 /* after inject_groups_make() */
-	uint32_t number; /* in the order of the file */
-	uint32_t interval;
+	uint32_t number;	   /* in the order of the file */
+	uint32_t interval, thread; /* its group; thread UINT32_MAX: of what counts for little */
 };
 
 struct inject_delta {
