@@ -23,8 +23,8 @@ sizes()
 	echo "bzImage $(stat -c %s "$1/arch/x86/boot/bzImage")"
 }
 
-# costs NAME FOLDER: so few of each that the timer, which is at 4,000,000 instructions, is in less than
-# half of the pairs that busy measures; without random addresses, which change how many page tables a fork copies
+# costs NAME FOLDER: so few of each that the timer, at 4,000,000 instructions, is in less than half of
+# the pairs that busy measures. Random addresses would change how many page tables a fork copies.
 costs()
 {
 	ACCEL=tcg,thread=single APPEND="nokaslr norandmaps" boot "$1" "$2" 1 -icount shift=0,sleep=off <<-'RUN' >"$scratch/boot"
