@@ -23,11 +23,12 @@ sizes()
 	echo "bzImage $(stat -c %s "$1/arch/x86/boot/bzImage")"
 }
 
-# costs NAME FOLDER: without random addresses, which change how many page tables a fork copies
+# costs NAME FOLDER: so few of each that the timer, at 4,000,000 instructions, is in less than half of
+# the pairs that busy measures. Random addresses would change how many page tables a fork copies.
 costs()
 {
 	ACCEL=tcg,thread=single APPEND="nokaslr norandmaps" boot "$1" "$2" 1 -icount shift=0,sleep=off <<-'RUN' >"$scratch/boot"
-		for row in getppid:1000 stat:200 read:100 pipe:100 fork:10; do
+		for row in getppid:1000 stat:100 read:50 pipe:100 fork:2; do
 			echo "$row $(busy --cost ${row%:*} ${row#*:})"
 		done
 	RUN
