@@ -8,49 +8,8 @@
 #
 # Environment: BUILD (folder with perf-swlbr), KERNEL_BUILD (keeps the kernel; BUILD/kernel-VERSION).
 # Prints "ok NAME" and "FAIL NAME why", as the tests of tests/e2e do.
-set -u
-version=${1:-6.1}
-here=$(dirname "$(realpath "$0")")
-repository=$(dirname "$(dirname "$here")")
-BUILD=${BUILD:-$repository/build}
-out=${KERNEL_BUILD:-$BUILD/kernel-$version}
-guest=$here/guest.sh
-swlbr=$BUILD/perf-swlbr
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-status=0
-
-ok() { echo "ok $*"; }
-fail() { echo "FAIL $*"; status=1; }
-
-# is NAME GOT WANTED
-is()
-{
-	if [ "$2" = "$3" ]; then
-		ok "$1"
-	else
-		fail "$1: got '$2', expected '$3'"
-	fi
-}
-
-# boot NAME CPUS [QEMU OPTION...]: run the script on standard input in a guest; what it leaves is in
-# $scratch/NAME
-boot()
-{
-	local name=$1 cpus=$2
-
-	shift 2
-	share=$scratch/$name
-	mkdir -p "$share"
-	cat >"$share/run"
-	set -- "$out/build/arch/x86/boot/bzImage" "$scratch/initramfs" "$share" "$@"
-	set -- "$name" "$@"
-	CPUS=$cpus "$guest" run "${@:2}" >"$share/said" 2>"$share/err"
-	is "$1: the guest got to its end" "$?" 0 || cat "$share/err"
-	is "$1: the kernel has nothing to complain of" \
-		"$(grep -E 'WARNING:|BUG:|Oops|Call Trace|INFO: |suspicious|possible .* detected' \
-			"$share/dmesg")" ""
-}
+. "$(dirname "$(realpath "$0")")/lib/start.sh"
+out=$counting
 
 # count PROFILE FUNCTION: the first counter of a function
 count()
@@ -104,7 +63,6 @@ rm -rf "$tree"
 	{ fail "build of Linux $version: $(tail -n 5 "$scratch/log")"; exit 1; }
 is "the build has no warning" "$(grep -ci warning "$scratch/log")" 0
 vmlinux=$out/build/vmlinux
-"$guest" initramfs "$scratch/initramfs" || { fail "initramfs"; exit 1; }
 
 # --- the engine ---
 
@@ -113,7 +71,7 @@ is "all counters are per CPU, none where nothing may count" $? 0
 "$out/build/scripts/swlbr_percpu" "$vmlinux" 2>"$scratch/err"
 is "a second rewrite is refused" "$? $(grep -c 'refers to a counter in a way' "$scratch/err")" "1 1"
 
-boot counts 2 <<'RUN'
+boot counts "$out/build" 2 <<'RUN'
 cd /sys/kernel/debug/swlbr
 cat counters >/share/boot
 echo 1 >reset
@@ -124,7 +82,7 @@ busy getppid 100000 0 1
 cat counters >/share/two
 grep ' _text$' /proc/kallsyms >/share/text
 RUN
-boot again 1 <<'RUN'
+boot again "$out/build" 1 <<'RUN'
 cat /sys/kernel/debug/swlbr/counters >/share/boot
 RUN
 for name in boot one two; do
@@ -199,7 +157,7 @@ is "modules of the tree and others have no counters, unless somebody asks for th
 	done | paste -sd' ')" "no no yes"
 mkdir "$scratch/modules"
 cp "$out/build/lib/crc7.ko" "$scratch"/module/{plain,counted}.ko "$scratch/modules/"
-boot modules 1 <<'RUN'
+boot modules "$out/build" 1 <<'RUN'
 for module in crc7 plain counted; do
 	insmod $module.ko 2>&1
 	echo "$module: $?"
@@ -222,7 +180,7 @@ is "and the kernel says why" \
 	fail "map --kernel-table: $(cat "$scratch/err")"
 mkdir -p "$scratch/pmu"
 cp "$scratch/lines" "$scratch/pmu/lines"
-boot pmu 2 <<'RUN'
+boot pmu "$out/build" 2 <<'RUN'
 swlbr=/sys/kernel/debug/swlbr
 tell() { echo "$1: $?"; }
 record() { name=$1; shift; perf record -o /tmp/data "$@" >/tmp/said 2>&1; tell "$name"
@@ -452,7 +410,7 @@ is "on an idle CPU all ticks of a second no more than 30,000" \
 
 mkdir -p "$scratch/stress"
 cp "$scratch/lines" "$scratch/stress/lines"
-boot stress 2 <<'RUN'
+boot stress "$out/build" 2 <<'RUN'
 swlbr=/sys/kernel/debug/swlbr
 cat lines >$swlbr/lines
 perf record -F 4000 -o /tmp/a -e swlbr// -b -a -- sleep 60 >/dev/null 2>&1 &

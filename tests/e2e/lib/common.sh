@@ -5,20 +5,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 swlbr=$BUILD/perf-swlbr
 scratch=${TMPDIR:-/tmp}
 cc=${CC_WORKLOAD:-clang-19}
-status=0
-
-ok() { echo "ok $*"; }
-fail() { echo "FAIL $*"; status=1; }
-
-# is NAME GOT WANTED
-is()
-{
-	if [ "$2" = "$3" ]; then
-		ok "$1"
-	else
-		fail "$1: got '$2', expected '$3'"
-	fi
-}
+. "$here/../lib/say.sh"
 
 # says NAME FILE REGEX: one line of FILE matches, and no other line is there
 says()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Sourced first by the measurements here: $version, the first argument; what was built; kernels and
+# Sourced first by the tests and measurements here: $version, the first argument; what was built; kernels and
 # where they are kept; and $scratch, which goes when the script ends.
 #
 # Environment: BUILD (folder with perf-swlbr), KERNEL_BUILD and KERNEL_OFF (OUT of guest.sh, for
@@ -15,20 +15,7 @@ guest=$here/guest.sh
 swlbr=$BUILD/perf-swlbr
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-status=0
-
-ok() { echo "ok $*"; }
-fail() { echo "FAIL $*"; status=1; }
-
-# is NAME GOT WANTED
-is()
-{
-	if [ "$2" = "$3" ]; then
-		ok "$1"
-	else
-		fail "$1: got '$2', expected '$3'"
-	fi
-}
+. "$repository/tests/lib/say.sh"
 
 # Sizes are compared: /proc/config.gz grows by the options themselves.
 common="CONFIG_IKCONFIG=n CONFIG_IKCONFIG_PROC=n"
