@@ -129,9 +129,8 @@ static struct swlbr_error *peek_pipe(int fd, const char *path, uint8_t *data, si
 		n = tee(fd, copy[1], max, 0);
 	while (n < 0 && errno == EINTR);
 	close(copy[1]);
-	if (n < 0)
-		error = swlbr_error_errno(errno, "%s", path);
-	else
+	/* Without tee() nothing is known before it is read. */
+	if (n > 0)
 		error = read_full(copy[0], path, data, (size_t)n, size_ret);
 	close(copy[0]);
 	return error;
@@ -142,6 +141,8 @@ static struct swlbr_error *peek_standard_input(uint8_t *data, size_t max, size_t
 	static const char name[] = "standard input";
 	struct stat stat;
 	ssize_t n;
+
+	*size_ret = 0;
 
 	if (fstat(STDIN_FILENO, &stat))
 		return swlbr_error_errno(errno, "%s", name);
@@ -163,8 +164,6 @@ struct swlbr_error *infile_peek(const char *path, uint8_t *data, size_t max, siz
 	int fd;
 
 	*size_ret = 0;
-	if (!strcmp(path, "-"))
-		return peek_standard_input(data, max, size_ret);
 	/* A named pipe is not opened: its writer would take our closing of it for the end. */
 	if (stat(path, &stat_of))
 		return swlbr_error_errno(errno, "%s", path);
@@ -179,4 +178,10 @@ struct swlbr_error *infile_peek(const char *path, uint8_t *data, size_t max, siz
 		error = read_full(fd, path, data, max, size_ret);
 	close(fd);
 	return error;
+}
+
+struct swlbr_error *infile_peek_text(const char *path, uint8_t *data, size_t max, size_t *size_ret)
+{
+	return strcmp(path, "-") ? infile_peek(path, data, max, size_ret)
+				 : peek_standard_input(data, max, size_ret);
 }

@@ -13,10 +13,13 @@
  */
 struct swlbr_error *infile_read(const char *path, uint8_t **data_ret, size_t *size_ret);
 
-/**
- * Read up to @max bytes of the beginning of a regular file, or of what standard input ("-") has at
- * hand, which still comes to who reads it; 0 bytes of anything else.
- */
+/** Read up to @max bytes of the beginning of a regular file; 0 bytes of anything else. */
 struct swlbr_error *infile_peek(const char *path, uint8_t *data, size_t max, size_t *size_ret);
+
+/**
+ * The same for what lines_open() will read: of "-", what standard input has at hand, which still
+ * comes to who reads it.
+ */
+struct swlbr_error *infile_peek_text(const char *path, uint8_t *data, size_t max, size_t *size_ret);
 
 #endif

@@ -8,11 +8,13 @@
 
 struct swlbr_error *lines_open(struct lines *lines, const char *path)
 {
-	*lines = (struct lines){ .path = path };
+	bool is_input = !strcmp(path, "-");
+
+	*lines = (struct lines){ .path = is_input ? "standard input" : path };
 	lines->line = malloc(LINES_SIZE);
 	if (!lines->line)
 		return swlbr_error_no_memory();
-	lines->file = strcmp(path, "-") ? fopen(path, "re") : stdin;
+	lines->file = is_input ? stdin : fopen(path, "re");
 	return lines->file ? NULL : swlbr_error_errno(errno, "%s", path);
 }
 

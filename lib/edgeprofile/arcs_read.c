@@ -210,7 +210,7 @@ struct swlbr_error *swlbr_arcs_probe(const char *path, bool *is_arcs_ret)
 	static const char header[] = ARCS_HEADER "\n";
 	uint8_t begin[sizeof(header) - 1];
 	size_t size = 0;
-	struct swlbr_error *error = infile_peek(path, begin, sizeof(begin), &size);
+	struct swlbr_error *error = infile_peek_text(path, begin, sizeof(begin), &size);
 
 	*is_arcs_ret = !error && size == sizeof(begin) && !memcmp(begin, header, size);
 	return error;

@@ -71,7 +71,7 @@ struct swlbr_error *swlbr_edge_text_probe(const char *path, enum swlbr_edge_text
 	*ret = SWLBR_TEXT_NONE;
 	if (!text)
 		return swlbr_error_no_memory();
-	error = infile_peek(path, (uint8_t *)text, max, &size);
+	error = infile_peek_text(path, (uint8_t *)text, max, &size);
 	text[error ? 0 : size] = '\0';
 	second = strchr(text, '\n');
 	if (error || strlen(text) != size)

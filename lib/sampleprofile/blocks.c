@@ -98,49 +98,16 @@ static void mark_lines(struct blocks *blocks)
 {
 	for (size_t i = 0; i < blocks->nr; i++) {
 		struct block_piece *piece = &blocks->pieces[i];
-		size_t first = i > NEAR ? i - NEAR : 0;
 		size_t last = blocks->nr - i > NEAR ? i + NEAR : blocks->nr;
 
-		for (size_t k = first; k < i; k++)
-			piece->repeats |= same_line(&blocks->pieces[k].piece, &piece->piece);
-		for (size_t k = first; k < last && !piece->decides; k++)
+		for (size_t k = i > NEAR ? i - NEAR : 0; k < last && !piece->decides; k++)
 			piece->decides = blocks->pieces[k].decides &&
 					 same_line(&blocks->pieces[k].piece, &piece->piece);
 	}
 }
 
-static bool is_told(const struct blocks *blocks, size_t i)
-{
-	size_t first = i > NEAR ? i - NEAR : 0;
-	size_t last = blocks->nr - i > NEAR ? i + NEAR : blocks->nr;
-
-	for (size_t k = first; k < last; k++) {
-		const struct block_piece *other = &blocks->pieces[k];
-
-		if (!other->decides && other->piece.line &&
-		    other->piece.scope == blocks->pieces[i].piece.scope)
-			return true;
-	}
-	return false;
-}
-
-static struct swlbr_error *give_pieces(struct blocks *blocks, block_piece_fn *fn, void *context)
-{
-	struct swlbr_error *error = NULL;
-
-	mark_decisions(blocks);
-	mark_lines(blocks);
-	for (size_t i = 0; !error && i < blocks->nr; i++) {
-		struct block_piece piece = blocks->pieces[i];
-
-		piece.decides = piece.decides && is_told(blocks, i);
-		error = fn(context, &piece);
-	}
-	return error;
-}
-
-struct swlbr_error *blocks_pieces(struct code *code, struct swlbr_dwarf *dwarf, uint64_t begin,
-				  uint64_t end, block_piece_fn *fn, void *context)
+struct swlbr_error *blocks_of(struct code *code, struct swlbr_dwarf *dwarf, uint64_t begin,
+			      uint64_t end, block_fn *fn, void *context)
 {
 	struct blocks blocks = { .code = code };
 	struct swlbr_error *error = NULL;
@@ -152,8 +119,11 @@ struct swlbr_error *blocks_pieces(struct code *code, struct swlbr_dwarf *dwarf, 
 		error = find_end(&blocks, &at, end);
 		if (!error)
 			error = swlbr_dwarf_pieces(dwarf, begin, at, collect_piece, &blocks);
-		if (!error)
-			error = give_pieces(&blocks, fn, context);
+		if (error)
+			break;
+		mark_decisions(&blocks);
+		mark_lines(&blocks);
+		error = fn(context, blocks.pieces, blocks.nr);
 		begin = at;
 	}
 	free(blocks.pieces);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "blocks.h"
+#include "decisions.h"
 #include "discriminator.h"
 #include "entries.h"
 #include "sample_profile.h"
@@ -17,8 +18,8 @@ struct build {
 	struct code *code;
 	struct entries entries;
 	struct spans spans;
-	uint64_t count;	   /* of the span whose pieces are being added */
-	bool any_decision; /* some place may have no count of its own: see blocks.h */
+	uint64_t count; /* of the span whose pieces are being added */
+	struct decisions *decisions;
 	struct swlbr_sample_stats stats;
 };
 
@@ -96,11 +97,12 @@ static bool is_ambiguous(const char *name)
 	       !strncmp(name, "__tls_init", strlen("__tls_init"));
 }
 
-/* What gcc has split off a function is called by it, and is inlined into one of its own name. */
+/* What gcc has split off a function is called by it, and is inlined into a piece of its name. */
 static bool is_split_part(const struct build *build, const struct swlbr_dwarf_scope *scope)
 {
-	return build->profile->for_gcc && scope->by_gcc && scope->call_line == scope->decl_line &&
-	       scope->name && scope->caller->name && !strcmp(scope->name, scope->caller->name);
+	return build->profile->for_gcc && scope->by_gcc && !scope->caller->caller &&
+	       scope->call_line == scope->decl_line && scope->name && scope->caller->name &&
+	       !strcmp(scope->name, scope->caller->name);
 }
 
 /*
@@ -192,47 +194,57 @@ static struct swlbr_error *add_piece(void *context, const struct swlbr_dwarf_pie
 	return NULL;
 }
 
-/* How often a line decided: no more often can have run what the decision was about. */
-static struct swlbr_error *add_decision(struct build *build, const struct block_piece *piece)
-{
-	uint64_t size = piece->piece.end - piece->piece.begin;
-	struct swlbr_dwarf_piece decision = piece->piece;
-	struct swlbr_error *error;
-	uint32_t record;
-	bool found;
-
-	decision.discriminator = SAMPLE_DECISION;
-	build->any_decision = true;
-	error = piece_record(build, &decision, multiply_saturating(build->count, size), &record,
-			     &found);
-	if (!error && found && !piece->repeats)
-		add_saturating(&build->profile->records[record].count, build->count);
-	return error;
-}
-
-static struct swlbr_error *add_block_piece(void *context, const struct block_piece *piece)
-{
-	struct build *build = context;
-
-	return piece->decides && piece->piece.scope->by_gcc ? add_decision(build, piece)
-							    : add_piece(build, &piece->piece);
-}
-
-static struct swlbr_error *add_span(struct build *build, const struct span *span)
-{
-	build->count = span->count;
-	if (build->profile->by_line && build->code->arch)
-		return blocks_pieces(build->code, build->dwarf, span->begin, span->end,
-				     add_block_piece, build);
-	return swlbr_dwarf_pieces(build->dwarf, span->begin, span->end, add_piece, build);
-}
-
 static struct swlbr_error *add_spans(struct build *build)
 {
 	struct swlbr_error *error = spans_sum(&build->spans);
 
-	for (size_t i = 0; !error && i < build->spans.nr; i++)
-		error = add_span(build, &build->spans.entries[i]);
+	for (size_t i = 0; !error && i < build->spans.nr; i++) {
+		const struct span *span = &build->spans.entries[i];
+
+		build->count = span->count;
+		error = swlbr_dwarf_pieces(build->dwarf, span->begin, span->end, add_piece, build);
+	}
+	return error;
+}
+
+/* What decides is of concern in code that gcc made; nobody has tried it with other code. */
+static struct swlbr_error *judge_block(void *context, const struct block_piece *pieces, size_t nr)
+{
+	struct build *build = context;
+	struct decisions_piece *judged = reallocarray(NULL, nr + 1, sizeof(*judged));
+	struct swlbr_error *error = judged ? NULL : swlbr_error_no_memory();
+
+	for (size_t i = 0; !error && i < nr; i++) {
+		bool found;
+
+		judged[i].decides = pieces[i].decides && pieces[i].piece.scope->by_gcc;
+		error = piece_record(build, &pieces[i].piece, 0, &judged[i].record, &found);
+		if (!error && (!found || !pieces[i].piece.line))
+			judged[i].record = SAMPLE_TOP;
+	}
+	if (!error)
+		decisions_add(build->decisions, judged, nr, build->count);
+	free(judged);
+	return error;
+}
+
+static struct swlbr_error *add_decisions(struct build *build)
+{
+	struct swlbr_error *error;
+
+	if (!build->profile->by_line || !build->code->arch)
+		return NULL;
+	error = decisions_create(build->profile, &build->decisions);
+	for (size_t i = 0; !error && i < build->spans.nr; i++) {
+		const struct span *span = &build->spans.entries[i];
+
+		build->count = span->count;
+		error = blocks_of(build->code, build->dwarf, span->begin, span->end, judge_block,
+				  build);
+	}
+	if (!error)
+		error = decisions_mark(build->decisions, build->profile);
+	decisions_destroy(build->decisions);
 	return error;
 }
 
@@ -288,13 +300,9 @@ static struct swlbr_error *add_branch(struct build *build, const struct swlbr_ed
 	return swlbr_dwarf_pieces(build->dwarf, edge->from, edge->from + 1, add_target, &call);
 }
 
-/*
- * A place that called runs at least as often as it calls. Not in inlined calls, as llvm-profgen; but
- * there too where the place may have no count of its own since it only decides.
- */
-static struct swlbr_error *raise_callers(const struct build *build)
+/* A place that called runs at least as often as it calls; not in inlined calls, as llvm-profgen. */
+static struct swlbr_error *raise_callers(struct swlbr_sample_profile *profile)
 {
-	struct swlbr_sample_profile *profile = build->profile;
 	uint64_t *sums = calloc(profile->record_index.nr + 1, sizeof(*sums));
 
 	if (!sums)
@@ -303,8 +311,7 @@ static struct swlbr_error *raise_callers(const struct build *build)
 		add_saturating(&sums[profile->targets[i].record], profile->targets[i].count);
 	for (size_t i = 0; i < profile->record_index.nr; i++)
 		if (profile->records[i].count < sums[i] &&
-		    ((build->any_decision && !profile->records[i].count) ||
-		     profile->nodes[profile->records[i].node].parent == SAMPLE_TOP))
+		    profile->nodes[profile->records[i].node].parent == SAMPLE_TOP)
 			profile->records[i].count = sums[i];
 	free(sums);
 	return NULL;
@@ -362,6 +369,8 @@ static struct swlbr_error *add_edges(struct build *build, const struct swlbr_edg
 		error = check_not_empty(build);
 	if (!error)
 		error = add_spans(build);
+	if (!error)
+		error = add_decisions(build);
 	for (size_t i = 0; !error && i < nr; i++)
 		if (edges[i].kind == SWLBR_EDGE_BRANCH &&
 		    (edges[i].from_binary == binary || edges[i].to_binary == binary))
@@ -390,7 +399,7 @@ struct swlbr_error *swlbr_sample_profile_add_edges(struct swlbr_sample_profile *
 	if (!error)
 		error = add_edges(&build, all, nr, binary);
 	if (!error)
-		error = raise_callers(&build);
+		error = raise_callers(build.profile);
 	if (!error)
 		error = swlbr_sample_profile_merge(profile, build.profile, 1);
 	if (stats_ret)

@@ -11,7 +11,7 @@
 
 #define SAMPLE_TOP UINT32_MAX /* the parent of functions */
 
-/* The discriminator of a record that says how often the decisions of a line were taken (blocks.h). */
+/* The discriminator of a record of a line that only decides (decisions.h). */
 #define SAMPLE_DECISION UINT32_MAX
 
 /* A place in a function: line offset from its declaration, and discriminator. */

@@ -9,8 +9,7 @@
  * entries of one line the last would stand. So each line is written once, with the smallest count of
  * its discriminators: gcc gives a block the largest count of its statements, and then raises those
  * that are lower than flow wants (afdo_propagate_edge), but nothing that is too high is ever lowered.
- * For the same reason a line has no entry if it only decides in blocks that other lines tell of
- * (blocks.h), or if it has more executions than decisions: those are of like code merged with it.
+ * For the same reason a line that does nothing but decide has no entry (decisions.h).
  * In version 3 a place has its discriminator in the low half of its word.
  *
  * Version 3 begins with a summary, has a table of source files before the names and the number of
@@ -135,7 +134,8 @@ static struct swlbr_error *add_place(struct copying *copying, const struct sampl
 	struct swlbr_error *error;
 
 	*ret = NO_RECORD;
-	if (!place->ran || (place->decides && place->least > place->decisions))
+	/* Where another binary has more of that line, there is more to it. */
+	if (!place->ran || (place->decides && place->least <= place->decisions))
 		return NULL;
 	error = sample_record(copying->to, copying->nodes[record->node], record->place, ret);
 	if (!error && copying->to->records[*ret].count < place->least)

@@ -4,6 +4,7 @@
 #define SWLBR_USER_TASK_H
 
 #include "memory.h"
+#include "signal_storm.h"
 
 struct process {
 	struct process *next;
@@ -26,6 +27,7 @@ struct task {
 	unsigned int orphan_ticks; /* for so long without a parent */
 	bool in_stop;		   /* stopped, and left so */
 	int pending_signal;	   /* to be delivered when it goes on */
+	struct signal_storm signals;
 };
 
 struct task_table {

@@ -520,7 +520,7 @@ static void restart_held_call(const struct task *task)
 #endif
 }
 
-static void tell_signal_storm(const struct tracer *tracer, pid_t tid, int signal)
+static void tell_signal_storm(struct tracer *tracer, pid_t tid, int signal)
 {
 	char line[200];
 
@@ -568,7 +568,7 @@ struct swlbr_error *tracer_event(struct tracer *tracer, pid_t tid, int status)
 			resume(task, is_group_stop(signal) ? LISTEN : 0);
 		return NULL;
 	default:
-		if (signal_storm_count(&tracer->signals, session_now()))
+		if (signal_storm_count(&task->signals, session_now()))
 			tell_signal_storm(tracer, tid, signal);
 		if (tracer->listener >= 0)
 			restart_held_call(task);

@@ -5,7 +5,6 @@
 
 #include <linux/seccomp.h>
 
-#include "signal_storm.h"
 #include "task.h"
 
 /* A call that waits for another thread's exec to be over. */
@@ -22,7 +21,7 @@ struct tracer {
 	size_t nr_held; /* threads held in their exit stop */
 	struct waiting_call *waiting;
 	struct process *next_sweep;
-	struct signal_storm signals;
+	bool storm_told;   /* that a thread gets too many signals */
 	bool any_starting; /* a new task may wait for its parent's event */
 };
 

@@ -54,7 +54,7 @@ figures()
 	branches=$(awk '$1 == "branch" { n += $5 } END { print n }' "$scratch/arcs")
 	text=$(size -A "$program" | awk '$1 == ".text" { print $2 }')
 	awk -v i="$instructions" -v b="$branches" -v t="$text" \
-		'BEGIN { printf "%.1f %.2f %.0f", i / 1e6, b / 1e6, t / 1e3 }'
+		'BEGIN { printf "%.1f %.2f %.1f", i / 1e6, b / 1e6, t / 1e3 }'
 }
 
 variant gcc-plain "-g -Wl,--build-id" "${names[@]}"
