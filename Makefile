@@ -96,7 +96,7 @@ unit-tests: $(UNIT_TESTS)
 # These begin on a machine that may have no compiler yet.
 demo: setup = demo
 bench bench-accuracy fuzz: setup = check
-# With CHECK_KERNEL=yes the kernel's test is one of them, as in .ci/run.
+# With CHECK_KERNEL=yes the kernel's test is one of them.
 check: setup = $(if $(filter yes,$(CHECK_KERNEL)),ci,check)
 export CHECK_KERNEL
 check-kernel bench-kernel: setup = check-kernel
