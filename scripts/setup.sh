@@ -11,8 +11,8 @@ usage()
 	cat <<-USAGE
 	usage: scripts/setup.sh [--list] [--build-dir DIR] [build|demo|check|check-kernel|check-kernel-full|ci]
 
-	Installs what 'make all' (build), 'make demo', 'make check', one of the other two or 'make check CHECK_KERNEL=yes' (ci)
-	needs; what 'make check' needs by default.
+	Installs what 'make all' (build), 'make demo', 'make check', one of the other two or
+	'make check CHECK_KERNEL=yes' (ci) needs; what 'make check' needs by default.
 	Without root it says what is missing and how to get it.
 
 	    --list           print the packages, one a line, and stop
