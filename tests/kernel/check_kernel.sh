@@ -135,7 +135,7 @@ functions="
 	gunzip acpi_apd_init zone_sizes_init
 "
 RECORDER="$swlbr record -q --emulate=counts --kernel=$vmlinux -o $scratch/truth.arcs --" \
-	APPEND=nokaslr ACCEL=tcg,thread=single boot twice 1 <<'RUN'
+	APPEND=nokaslr ACCEL=tcg,thread=single boot twice "$out/build" 1 <<'RUN'
 cat /sys/kernel/debug/swlbr/counters >/share/end
 RUN
 "$swlbr" convert -q -i "$scratch/twice/end" -f llvm-profdata -o "$scratch/end.profdata" "$vmlinux"
