@@ -345,7 +345,7 @@ is "inject: stacks of both CPUs" "$(perf script -i "$scratch/walks" -F cpu,event
 # The clock goes with the instructions, so that there are as many ticks wherever this runs.
 mkdir -p "$scratch/tasks"
 cp "$scratch/lines" "$scratch/tasks/lines"
-ACCEL=tcg,thread=single boot tasks 1 -icount shift=0,sleep=off <<'RUN'
+ACCEL=tcg,thread=single boot tasks "$out/build" 1 -icount shift=0,sleep=off <<'RUN'
 cat lines >/sys/kernel/debug/swlbr/lines
 cp /bin/busy /tmp/stater
 cp /bin/busy /tmp/piper
@@ -385,7 +385,7 @@ is "raw samples become an edge profile" "$? $(grep -c '^branch' "$scratch/arcs" 
 mkdir -p "$scratch"/{time,noise}
 cp "$scratch/lines" "$scratch/time/lines"
 cp "$scratch/lines" "$scratch/noise/lines"
-ACCEL=tcg,thread=single boot time 1 -icount shift=0,sleep=off <<'RUN'
+ACCEL=tcg,thread=single boot time "$out/build" 1 -icount shift=0,sleep=off <<'RUN'
 cat lines >/sys/kernel/debug/swlbr/lines
 perf record -F 1000 -o /tmp/a -e swlbr// -b -R -a busy stat 200000 0 >/dev/null 2>&1
 perf record -F 4000 -o /tmp/a -e swlbr// -b -R -a busy stat 200000 0 >/dev/null 2>&1
@@ -396,7 +396,7 @@ is "no tick takes more than a quarter of its time ($(tail -n 1 "$scratch/time/sa
 
 # What the PMU adds to the counters, with that clock too. Seen: 98 increments for a tick while the
 # CPU computes; 18,000 a second while it is idle, which at 4,000 ticks would be 700,000.
-ACCEL=tcg,thread=single boot noise 1 -icount shift=0,sleep=off <<'RUN'
+ACCEL=tcg,thread=single boot noise "$out/build" 1 -icount shift=0,sleep=off <<'RUN'
 cat lines >/sys/kernel/debug/swlbr/lines
 for mode in idle spin; do noise 0 1 $mode; noise 4000 1 $mode; done
 RUN
