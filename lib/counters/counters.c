@@ -134,7 +134,8 @@ static struct swlbr_error *scan_version_word(struct swlbr_elf *elf, uint64_t *wo
 		uint8_t block[4096];
 
 		if (!vaddr || sections[i].type != 1 /* SHT_PROGBITS */ ||
-		    strncmp(sections[i].name, ".rodata", 7))
+		    strncmp(sections[i].name, ".rodata", 7) ||
+		    sections[i].size > swlbr_elf_file_size(elf)) /* damage */
 			continue;
 		for (vaddr = (vaddr + 7) & ~7ULL; vaddr + 8 <= end; vaddr += sizeof(block)) {
 			uint64_t size = (end - vaddr) & ~7ULL;
