@@ -3,7 +3,7 @@
 #   make demo              on a fresh Debian 12: sets up, builds, shows the main job
 #   make check             sets up, builds, tests
 #   make check-kernel      sets up, builds an instrumented kernel, tests it in a virtual machine
-#   make check-kernel-full all that is known of it; make bench-kernel: what it costs
+#   make check-kernel-full all that is tried of it; make bench-kernel: what it costs
 #   make all bench bench-accuracy fuzz man format-check install clean
 #
 #   prefix= DESTDIR=       where install puts things (/usr/local)

@@ -143,7 +143,6 @@ static struct swlbr_error *peek_standard_input(uint8_t *data, size_t max, size_t
 	ssize_t n;
 
 	*size_ret = 0;
-
 	if (fstat(STDIN_FILENO, &stat))
 		return swlbr_error_errno(errno, "%s", name);
 	if (S_ISFIFO(stat.st_mode))

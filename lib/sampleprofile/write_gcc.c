@@ -56,7 +56,8 @@ struct copying {
  */
 static struct swlbr_error *copy_name(struct copying *copying, const char *name, uint32_t *ret)
 {
-	size_t size = copying->version < 3 ? strcspn(name, ".") : strlen(name);
+	size_t size = copying->version < SWLBR_GCC_DISCRIMINATORS ? strcspn(name, ".")
+								  : strlen(name);
 
 	return sample_name(copying->to, name, size, ret);
 }
@@ -64,7 +65,7 @@ static struct swlbr_error *copy_name(struct copying *copying, const char *name, 
 static struct sample_place copy_place(const struct copying *copying, struct sample_place place)
 {
 	return (struct sample_place){ .line = place.line,
-				      .discriminator = copying->version < 3
+				      .discriminator = copying->version < SWLBR_GCC_DISCRIMINATORS
 							       ? 0
 							       : place.discriminator & 0xffff };
 }

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# All that is known to hold of the kernel's part: it builds nine kernels, which takes hours on
-# a small machine.
+# All that is tried of the kernel's part: it builds nine kernels, which takes hours on a small
+# machine.
 #
 #   tests/kernel/check_kernel_full.sh
 #
