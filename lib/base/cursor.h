@@ -107,6 +107,53 @@ static inline uint64_t cursor_take_u64(struct cursor *cursor)
 	return cursor_swaps(cursor) ? bswap_64(value) : value;
 }
 
+static inline uint8_t cursor_take_u8(struct cursor *cursor)
+{
+	const uint8_t *byte = cursor_take(cursor, 1);
+
+	return byte ? *byte : 0;
+}
+
+/* Bytes of a LEB128: ten hold 64 bits, some writers pad; a longer one is damage. */
+#define CURSOR_MAX_LEB128 100
+
+/** The bits of a LEB128, of which those past the 64th are dropped; *@shift_ret: how many it had. */
+static inline uint64_t cursor_take_leb128(struct cursor *cursor, unsigned int *shift_ret)
+{
+	uint64_t value = 0;
+	uint8_t byte = 0x80;
+
+	*shift_ret = 0;
+	for (unsigned int i = 0; byte & 0x80; i++) {
+		byte = cursor_take_u8(cursor);
+		if (i == CURSOR_MAX_LEB128)
+			cursor->overrun = true;
+		if (cursor->overrun)
+			return 0;
+		if (*shift_ret < 64)
+			value |= (uint64_t)(byte & 0x7f) << *shift_ret;
+		*shift_ret += 7;
+	}
+	return value;
+}
+
+static inline uint64_t cursor_take_uleb128(struct cursor *cursor)
+{
+	unsigned int shift;
+
+	return cursor_take_leb128(cursor, &shift);
+}
+
+static inline int64_t cursor_take_sleb128(struct cursor *cursor)
+{
+	unsigned int shift;
+	uint64_t value = cursor_take_leb128(cursor, &shift);
+
+	if (shift && shift < 64 && value >> (shift - 1))
+		value |= ~0ULL << shift;
+	return (int64_t)value;
+}
+
 /** The string that ends with the next NUL, which is passed too; NULL if there is none. */
 static inline const char *cursor_take_string(struct cursor *cursor)
 {

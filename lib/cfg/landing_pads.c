@@ -39,29 +39,6 @@ static bool area_at(const struct memory_image *image, uint64_t vaddr, struct are
 	return area->cursor.data && area->cursor.size;
 }
 
-static uint64_t take_uleb(struct cursor *cursor)
-{
-	uint64_t value = 0;
-
-	for (unsigned int shift = 0;; shift += 7) {
-		const uint8_t *byte = cursor_take(cursor, 1);
-
-		if (!byte)
-			return 0;
-		if (shift < 64)
-			value |= (uint64_t)(*byte & 0x7f) << shift;
-		if (!(*byte & 0x80))
-			return value;
-	}
-}
-
-static uint8_t take_u8(struct cursor *cursor)
-{
-	const uint8_t *byte = cursor_take(cursor, 1);
-
-	return byte ? *byte : 0;
-}
-
 /* An encoded pointer; @known_ret is made false for an encoding that cannot be read. */
 static uint64_t take_pointer(struct area *area, uint8_t encoding, bool *known_ret)
 {
@@ -74,7 +51,7 @@ static uint64_t take_pointer(struct area *area, uint8_t encoding, bool *known_re
 		value = cursor_take_u64(&area->cursor);
 		break;
 	case ENC_ULEB128:
-		value = take_uleb(&area->cursor);
+		value = cursor_take_uleb128(&area->cursor);
 		break;
 	case ENC_UDATA2:
 		value = cursor_take_u16(&area->cursor);
@@ -112,7 +89,7 @@ static bool read_common(const struct memory_image *image, uint64_t vaddr, struct
 	cursor_take_u32(&area.cursor); /* length */
 	if (cursor_take_u32(&area.cursor))
 		return false; /* not a common entry */
-	version = take_u8(&area.cursor);
+	version = cursor_take_u8(&area.cursor);
 	/* Looked at first: a string may be as long as the segment, for each of very many entries. */
 	if (strnlen((const char *)area.cursor.data + area.cursor.at,
 		    cursor_left(&area.cursor) < MAX_LETTERS ? cursor_left(&area.cursor)
@@ -121,19 +98,19 @@ static bool read_common(const struct memory_image *image, uint64_t vaddr, struct
 	letters = cursor_take_string(&area.cursor);
 	if ((version != 1 && version != 3) || !letters || *letters != 'z')
 		return false;
-	take_uleb(&area.cursor); /* code and data alignment */
-	take_uleb(&area.cursor);
+	cursor_take_uleb128(&area.cursor); /* code and data alignment */
+	cursor_take_uleb128(&area.cursor);
 	if (version == 1)
-		take_u8(&area.cursor); /* return address register */
+		cursor_take_u8(&area.cursor); /* return address register */
 	else
-		take_uleb(&area.cursor);
-	take_uleb(&area.cursor); /* size of what follows */
+		cursor_take_uleb128(&area.cursor);
+	cursor_take_uleb128(&area.cursor); /* size of what follows */
 	for (letters++; *letters; letters++) {
 		uint8_t encoding;
 
 		if (*letters == 'S' || *letters == 'B')
 			continue;
-		encoding = take_u8(&area.cursor);
+		encoding = cursor_take_u8(&area.cursor);
 		if (*letters == 'R')
 			ret->pointers = encoding;
 		else if (*letters == 'L')
@@ -159,25 +136,6 @@ static struct swlbr_error *add_site(struct landing_pads *pads, const struct land
 	}
 	pads->sites[pads->nr++] = *site;
 	return NULL;
-}
-
-static int64_t take_sleb(struct cursor *cursor)
-{
-	uint64_t value = 0;
-	unsigned int shift = 0;
-	const uint8_t *byte;
-
-	do {
-		byte = cursor_take(cursor, 1);
-		if (!byte)
-			return 0;
-		if (shift < 64)
-			value |= (uint64_t)(*byte & 0x7f) << shift;
-		shift += 7;
-	} while (*byte & 0x80);
-	if (shift < 64 && *byte & 0x40)
-		value |= ~0ULL << shift;
-	return (int64_t)value;
 }
 
 /* A function's data area: where what its call sites refer to is. */
@@ -213,12 +171,12 @@ static bool stops_all(const struct data_area *data, uint64_t action)
 		return false;
 	cursor.at = data->actions + action - 1;
 	for (unsigned int i = 0; i < MAX_ACTIONS; i++) {
-		int64_t filter = take_sleb(&cursor), next;
+		int64_t filter = cursor_take_sleb128(&cursor), next;
 		size_t at = cursor.at;
 
 		if (!filter || (filter > 0 && catches_all(data, (uint64_t)filter)))
 			return !cursor.overrun;
-		next = take_sleb(&cursor);
+		next = cursor_take_sleb128(&cursor);
 		if (!next || cursor.overrun || next < -(int64_t)at ||
 		    next > (int64_t)(cursor.size - at))
 			return false;
@@ -231,21 +189,21 @@ static bool stops_all(const struct data_area *data, uint64_t action)
 static bool read_head(struct data_area *data, uint64_t *pads_from, uint8_t *encoding_ret)
 {
 	struct area *area = &data->area;
-	uint8_t encoding = take_u8(&area->cursor);
+	uint8_t encoding = cursor_take_u8(&area->cursor);
 	bool known = true;
 	uint64_t size;
 
 	if (encoding != ENC_OMIT)
 		*pads_from = take_pointer(area, encoding, &known);
-	data->type_encoding = take_u8(&area->cursor);
+	data->type_encoding = cursor_take_u8(&area->cursor);
 	if (data->type_encoding != ENC_OMIT) {
-		size = take_uleb(&area->cursor);
+		size = cursor_take_uleb128(&area->cursor);
 		if (size > cursor_left(&area->cursor))
 			return false;
 		data->types = area->cursor.at + size;
 	}
-	*encoding_ret = take_u8(&area->cursor);
-	size = take_uleb(&area->cursor);
+	*encoding_ret = cursor_take_u8(&area->cursor);
+	size = cursor_take_uleb128(&area->cursor);
 	if (!known || area->cursor.overrun || *encoding_ret & (ENC_BASE | ENC_INDIRECT) ||
 	    size > cursor_left(&area->cursor))
 		return false;
@@ -273,7 +231,7 @@ static struct swlbr_error *read_sites(struct landing_pads *pads, const struct me
 		site.start = function + take_pointer(area, encoding, &known);
 		site.end = site.start + take_pointer(area, encoding, &known);
 		pad = take_pointer(area, encoding, &known);
-		site.sure = stops_all(&data, take_uleb(&area->cursor));
+		site.sure = stops_all(&data, cursor_take_uleb128(&area->cursor));
 		if (!known || area->cursor.overrun)
 			break;
 		site.pad = pads_from + pad;
@@ -299,7 +257,7 @@ static struct swlbr_error *read_entry(struct landing_pads *pads, const struct me
 		return NULL;
 	function = take_pointer(&area, common.pointers, &known);
 	take_pointer(&area, common.pointers & ENC_FORM, &known); /* its size */
-	take_uleb(&area.cursor);				 /* size of what follows */
+	cursor_take_uleb128(&area.cursor);			 /* size of what follows */
 	lsda = take_pointer(&area, common.lsda, &known);
 	if (!known || area.cursor.overrun || !lsda)
 		return NULL;

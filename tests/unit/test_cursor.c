@@ -107,11 +107,35 @@ static void test_uleb128(void)
 	      "a uleb128 cut off");
 }
 
+static bool takes(const uint8_t *data, size_t size, uint64_t u, int64_t s, size_t at)
+{
+	struct cursor one = { .file = "file", .data = data, .size = size }, other = one;
+
+	return cursor_take_uleb128(&one) == u && cursor_take_sleb128(&other) == s && one.at == at &&
+	       other.at == at && !one.overrun && !other.overrun;
+}
+
+static void test_take_leb128(void)
+{
+	static const uint8_t three[] = { 0xe5, 0x8e, 0x26 }, minus[] = { 0x80, 0x7f };
+	static const uint8_t padded[] = { 0x83, 0x80, 0x80, 0x00 };
+	static uint8_t endless[1000];
+	struct cursor cursor = { .file = "file", .data = endless, .size = sizeof(endless) };
+
+	check(takes(three, 3, 624485, 624485, 3), "LEB128 of three bytes, both kinds");
+	check(takes(minus, 2, 16256, -128, 2), "signed LEB128 below 0");
+	check(takes(padded, 4, 3, 3, 4), "LEB128 with padding");
+	memset(endless, 0x80, sizeof(endless));
+	check(cursor_take_uleb128(&cursor) == 0 && cursor.overrun && cursor.at < 200,
+	      "a LEB128 without end is not read to it");
+}
+
 int main(void)
 {
 	test_integers();
 	test_failed_read_stays();
 	test_sub();
 	test_uleb128();
+	test_take_leb128();
 	return failures != 0;
 }
