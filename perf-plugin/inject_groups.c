@@ -14,8 +14,9 @@ struct swlbr_error *inject_groups_add(struct inject_groups *groups,
 	if (groups->nr_samples == groups->max_samples) {
 		size_t max = groups->max_samples ? 2 * groups->max_samples : 1024;
 
-		sample = reallocarray(groups->samples, max, sizeof(*sample));
-		if (!sample || max > UINT32_MAX)
+		sample = max > UINT32_MAX ? NULL
+					  : reallocarray(groups->samples, max, sizeof(*sample));
+		if (!sample)
 			return swlbr_error_no_memory();
 		groups->samples = sample;
 		groups->max_samples = max;

@@ -13,9 +13,5 @@ bool signal_storm_count(struct signal_storm *storm, uint64_t now)
 		storm->start = now;
 		storm->nr = 0;
 	}
-	if (++storm->nr == MANY + 1 && ++storm->seconds == SECONDS_ON_END && !storm->told) {
-		storm->told = true;
-		return true;
-	}
-	return false;
+	return ++storm->nr == MANY + 1 && ++storm->seconds == SECONDS_ON_END;
 }

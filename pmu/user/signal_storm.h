@@ -12,13 +12,9 @@
 struct signal_storm {
 	uint64_t start; /* ns: of the second that is counted */
 	unsigned int nr, seconds;
-	bool told;
 };
 
-/*
- * Count a signal at @now (ns). True once: when for the second second on end there were more than
- * 1000.
- */
+/* Count a signal at @now (ns). True when for the second second on end there were more than 1000. */
 bool signal_storm_count(struct signal_storm *storm, uint64_t now);
 
 #endif

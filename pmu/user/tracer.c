@@ -524,8 +524,9 @@ static void tell_signal_storm(struct tracer *tracer, pid_t tid, int signal)
 {
 	char line[200];
 
-	if (!tracer->session.options->tell)
+	if (!tracer->session.options->tell || tracer->storm_told)
 		return;
+	tracer->storm_told = true;
 	snprintf(
 		line, sizeof(line),
 		"thread %d: more than 1000 signals a second (now signal %d): each stops it until the recorder has seen it; it may hardly get on",

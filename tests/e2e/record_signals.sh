@@ -64,4 +64,33 @@ is "continuous mode, stripped" "$(marked_count x.data)" 100
 LLVM_PROFILE_FILE=continuous3%c.profraw record ./endings fork 2>err
 is "continuous mode, fork: counted once" "$(marked_count x.data)" 117
 is "continuous mode, fork: says what may be missing" "$(grep -c 'continuous mode' err)" 1
+# Threads with more than 1000 signals a second are told of, once; two of 997 a second are not.
+cat >timer.c <<'SOURCE'
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
+
+static void on_alarm(int signal) { (void)signal; }
+
+int main(int argc, char **argv)
+{
+	long us = argc > 1 ? atol(argv[1]) : 1000;
+	struct itimerval every = { { 0, us }, { 0, us } };
+	time_t end = time(NULL) + 5;
+
+	signal(SIGALRM, on_alarm);
+	setitimer(ITIMER_REAL, &every, NULL);
+	while (time(NULL) < end)
+		continue;
+	return 0;
+}
+SOURCE
+# shellcheck disable=SC2046
+"$cc" -O1 $("$swlbr" cflags --cc "$cc") -o timer timer.c
+for us in 400 1003; do
+	"$swlbr" record -o timer.data -- sh -c "./timer $us & ./timer $us & wait" 2>timer.err
+	is "two timers of $us us: status, and how often it is told" \
+		"$? $(grep -c 'more than 1000 signals a second' timer.err)" "0 $((us < 1000))"
+done
 exit $status
