@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "cmd.h"
 #include "convert.h"
 
@@ -38,6 +39,7 @@ static struct swlbr_error *add_mapping(struct input *input, const struct swlbr_r
 {
 	struct convert_mapping *mapping;
 	char *path;
+	struct convert_mapping *grown;
 
 	if (record->mmap2.path[0] != '/')
 		return NULL;
@@ -49,15 +51,11 @@ static struct swlbr_error *add_mapping(struct input *input, const struct swlbr_r
 		    mapping->build_id.size == record->mmap2.build_id.size)
 			return NULL;
 	}
-	if (input->nr_mappings == input->max_mappings) {
-		size_t max = input->max_mappings ? 2 * input->max_mappings : 64;
-		struct convert_mapping *grown = reallocarray(input->mappings, max, sizeof(*grown));
-
-		if (!grown)
-			return swlbr_error_no_memory();
-		input->mappings = grown;
-		input->max_mappings = max;
-	}
+	grown = array_grow(input->mappings, input->nr_mappings, &input->max_mappings,
+			   sizeof(*grown));
+	if (!grown)
+		return swlbr_error_no_memory();
+	input->mappings = grown;
 	path = strdup(record->mmap2.path);
 	if (!path)
 		return swlbr_error_no_memory();
@@ -191,20 +189,16 @@ static struct swlbr_error *add_value(struct input *input, const struct swlbr_rec
 {
 	struct swlbr_error *error = check_engine(record, record->value.engine);
 	struct image *image;
+	struct value_row *grown;
 
 	if (!error)
 		error = find_image(input, record->pid, record->value.build_id.bytes, &image);
 	if (error)
 		return error;
-	if (image->nr_rows == image->max_rows) {
-		size_t max = image->max_rows ? 2 * image->max_rows : 64;
-		struct value_row *grown = reallocarray(image->rows, max, sizeof(*grown));
-
-		if (!grown)
-			return swlbr_error_no_memory();
-		image->rows = grown;
-		image->max_rows = max;
-	}
+	grown = array_grow(image->rows, image->nr_rows, &image->max_rows, sizeof(*grown));
+	if (!grown)
+		return swlbr_error_no_memory();
+	image->rows = grown;
 	image->rows[image->nr_rows] = (struct value_row){
 		.function = record->value.function,
 		.kind = record->value.value_kind,

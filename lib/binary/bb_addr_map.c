@@ -4,35 +4,30 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "bb_addr_map.h"
 #include "elf_image.h"
 
 static struct swlbr_error *add_block(struct bb_addr_map *map, const struct bb_block *block)
 {
-	if (map->nr_blocks == map->max_blocks) {
-		size_t max = map->max_blocks ? 2 * map->max_blocks : 256;
-		struct bb_block *grown = reallocarray(map->blocks, max, sizeof(*grown));
+	struct bb_block *grown =
+		array_grow(map->blocks, map->nr_blocks, &map->max_blocks, sizeof(*grown));
 
-		if (!grown)
-			return swlbr_error_no_memory();
-		map->blocks = grown;
-		map->max_blocks = max;
-	}
+	if (!grown)
+		return swlbr_error_no_memory();
+	map->blocks = grown;
 	map->blocks[map->nr_blocks++] = *block;
 	return NULL;
 }
 
 static struct swlbr_error *add_function(struct bb_addr_map *map, const struct bb_function *function)
 {
-	if (map->nr_functions == map->max_functions) {
-		size_t max = map->max_functions ? 2 * map->max_functions : 64;
-		struct bb_function *grown = reallocarray(map->functions, max, sizeof(*grown));
+	struct bb_function *grown =
+		array_grow(map->functions, map->nr_functions, &map->max_functions, sizeof(*grown));
 
-		if (!grown)
-			return swlbr_error_no_memory();
-		map->functions = grown;
-		map->max_functions = max;
-	}
+	if (!grown)
+		return swlbr_error_no_memory();
+	map->functions = grown;
 	map->functions[map->nr_functions++] = *function;
 	return NULL;
 }

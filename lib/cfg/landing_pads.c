@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cursor.h"
 #include "eh_frame.h"
 #include "landing_pads.h"
@@ -125,15 +126,11 @@ static bool read_common(const struct memory_image *image, uint64_t vaddr, struct
 
 static struct swlbr_error *add_site(struct landing_pads *pads, const struct landing_site *site)
 {
-	struct landing_site *grown;
+	struct landing_site *grown = array_grow(pads->sites, pads->nr, &pads->max, sizeof(*grown));
 
-	if (pads->nr == pads->max) {
-		pads->max = pads->max ? 2 * pads->max : 256;
-		grown = reallocarray(pads->sites, pads->max, sizeof(*grown));
-		if (!grown)
-			return swlbr_error_no_memory();
-		pads->sites = grown;
-	}
+	if (!grown)
+		return swlbr_error_no_memory();
+	pads->sites = grown;
 	pads->sites[pads->nr++] = *site;
 	return NULL;
 }

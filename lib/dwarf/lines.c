@@ -3,6 +3,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "lines.h"
 
 /* The header of a line number program, as far as its rows depend on it. */
@@ -161,16 +162,12 @@ static struct swlbr_error *add_row(struct program *program)
 {
 	struct machine *machine = &program->machine;
 	bool known = has_file(program);
+	struct dw_row *grown =
+		array_grow(program->rows, program->nr_rows, &program->max_rows, sizeof(*grown));
 
-	if (program->nr_rows == program->max_rows) {
-		size_t max = program->max_rows ? 2 * program->max_rows : 256;
-		struct dw_row *grown = reallocarray(program->rows, max, sizeof(*grown));
-
-		if (!grown)
-			return swlbr_error_no_memory();
-		program->rows = grown;
-		program->max_rows = max;
-	}
+	if (!grown)
+		return swlbr_error_no_memory();
+	program->rows = grown;
 	program->rows[program->nr_rows++] = (struct dw_row){
 		.address = machine->address,
 		.line = known ? machine->line : 0,

@@ -3,6 +3,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "file.h"
 
 /* Code that the linker has removed is at the highest address, or just below in .debug_ranges. */
@@ -17,17 +18,14 @@ static bool is_removed(const struct dw_unit *unit, uint64_t low)
 static struct swlbr_error *add_range(const struct dw_unit *unit, struct dw_ranges *ranges,
 				     uint64_t low, uint64_t high)
 {
+	struct dw_range *grown;
+
 	if (low >= high || is_removed(unit, low))
 		return NULL;
-	if (ranges->nr == ranges->max) {
-		size_t max = ranges->max ? 2 * ranges->max : 8;
-		struct dw_range *grown = reallocarray(ranges->entries, max, sizeof(*grown));
-
-		if (!grown)
-			return swlbr_error_no_memory();
-		ranges->entries = grown;
-		ranges->max = max;
-	}
+	grown = array_grow(ranges->entries, ranges->nr, &ranges->max, sizeof(*grown));
+	if (!grown)
+		return swlbr_error_no_memory();
+	ranges->entries = grown;
 	ranges->entries[ranges->nr++] = (struct dw_range){ low, high };
 	return NULL;
 }

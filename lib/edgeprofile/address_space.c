@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "edgeprofile/address_space.h"
 
 enum space_event_kind { EVENT_MAP, EVENT_FORK, EVENT_EXEC };
@@ -26,15 +27,12 @@ static const struct mapping no_mapping;
 
 static struct swlbr_error *add_event(struct address_spaces *spaces, struct space_event event)
 {
-	if (spaces->nr_events == spaces->max_events) {
-		size_t max = spaces->max_events ? 2 * spaces->max_events : 256;
-		struct space_event *grown = reallocarray(spaces->events, max, sizeof(*grown));
+	struct space_event *grown =
+		array_grow(spaces->events, spaces->nr_events, &spaces->max_events, sizeof(*grown));
 
-		if (!grown)
-			return swlbr_error_no_memory();
-		spaces->events = grown;
-		spaces->max_events = max;
-	}
+	if (!grown)
+		return swlbr_error_no_memory();
+	spaces->events = grown;
 	event.order = spaces->next_order++;
 	spaces->events[spaces->nr_events++] = event;
 	return NULL;
@@ -149,15 +147,11 @@ static struct swlbr_error *new_image(struct address_spaces *spaces, struct proce
 
 static struct swlbr_error *add_mapping(struct image *image, const struct mapping *mapping)
 {
-	if (image->nr == image->max) {
-		size_t max = image->max ? 2 * image->max : 16;
-		struct mapping *grown = reallocarray(image->mappings, max, sizeof(*grown));
+	struct mapping *grown = array_grow(image->mappings, image->nr, &image->max, sizeof(*grown));
 
-		if (!grown)
-			return swlbr_error_no_memory();
-		image->mappings = grown;
-		image->max = max;
-	}
+	if (!grown)
+		return swlbr_error_no_memory();
+	image->mappings = grown;
 	image->mappings[image->nr++] = *mapping;
 	image->last = &no_mapping;
 	image->dirty = true;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "edgeprofile/comm_times.h"
 
 /* The kernel's TASK_COMM_LEN. */
@@ -17,15 +18,11 @@ struct comm_time {
 
 static struct swlbr_error *add(struct comm_times *times, struct comm_time event)
 {
-	if (times->nr == times->max) {
-		size_t max = times->max ? 2 * times->max : 64;
-		struct comm_time *grown = reallocarray(times->events, max, sizeof(*grown));
+	struct comm_time *grown = array_grow(times->events, times->nr, &times->max, sizeof(*grown));
 
-		if (!grown)
-			return swlbr_error_no_memory();
-		times->events = grown;
-		times->max = max;
-	}
+	if (!grown)
+		return swlbr_error_no_memory();
+	times->events = grown;
 	event.order = times->nr;
 	times->events[times->nr++] = event;
 	return NULL;

@@ -9,6 +9,7 @@
 
 #include <swlbr/edge_text.h>
 
+#include "base/array.h"
 #include "base/infile.h"
 #include "base/lines.h"
 
@@ -89,15 +90,12 @@ struct swlbr_error *swlbr_edge_text_probe(const char *path, enum swlbr_edge_text
 
 static struct swlbr_error *keep_row(struct text_reader *reader, const struct text_row *row)
 {
-	if (reader->nr_rows == reader->max_rows) {
-		size_t max = reader->max_rows ? 2 * reader->max_rows : 256;
-		struct text_row *grown = reallocarray(reader->rows, max, sizeof(*grown));
+	struct text_row *grown =
+		array_grow(reader->rows, reader->nr_rows, &reader->max_rows, sizeof(*grown));
 
-		if (!grown)
-			return swlbr_error_no_memory();
-		reader->rows = grown;
-		reader->max_rows = max;
-	}
+	if (!grown)
+		return swlbr_error_no_memory();
+	reader->rows = grown;
 	reader->rows[reader->nr_rows++] = *row;
 	return NULL;
 }

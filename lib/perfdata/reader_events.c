@@ -2,6 +2,7 @@
 /* The events of a perf.data: attrs, ids, names, and which event a record belongs to. */
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "perfdata/reader.h"
 
 /* Bytes of the first published perf_event_attr, PERF_ATTR_SIZE_VER0. */
@@ -66,18 +67,15 @@ static void read_attr(struct cursor *cursor, struct reader_event *event)
 
 static struct swlbr_error *new_event(struct swlbr_perfdata *file, struct reader_event **ret)
 {
+	struct reader_event *grown;
+
 	if (file->nr_events >= MAX_EVENTS)
 		return swlbr_error_create(SWLBR_ERROR_FORMAT, "%s: more than %d events", file->path,
 					  MAX_EVENTS);
-	if (file->nr_events == file->max_events) {
-		size_t max = file->max_events ? 2 * file->max_events : 8;
-		struct reader_event *grown = reallocarray(file->events, max, sizeof(*grown));
-
-		if (!grown)
-			return swlbr_error_no_memory();
-		file->events = grown;
-		file->max_events = max;
-	}
+	grown = array_grow(file->events, file->nr_events, &file->max_events, sizeof(*grown));
+	if (!grown)
+		return swlbr_error_no_memory();
+	file->events = grown;
 	*ret = &file->events[file->nr_events++];
 	**ret = (struct reader_event){ .kind = SWLBR_RECORD_SAMPLE };
 	return NULL;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "blocks.h"
 
 struct blocks {
@@ -14,31 +15,24 @@ struct blocks {
 static struct swlbr_error *collect_piece(void *context, const struct swlbr_dwarf_piece *piece)
 {
 	struct blocks *blocks = context;
+	struct block_piece *grown =
+		array_grow(blocks->pieces, blocks->nr, &blocks->max, sizeof(*grown));
 
-	if (blocks->nr == blocks->max) {
-		size_t max = blocks->max ? 2 * blocks->max : 64;
-		struct block_piece *grown = reallocarray(blocks->pieces, max, sizeof(*grown));
-
-		if (!grown)
-			return swlbr_error_no_memory();
-		blocks->pieces = grown;
-		blocks->max = max;
-	}
+	if (!grown)
+		return swlbr_error_no_memory();
+	blocks->pieces = grown;
 	blocks->pieces[blocks->nr++] = (struct block_piece){ .piece = *piece };
 	return NULL;
 }
 
 static struct swlbr_error *add_decision(struct blocks *blocks, uint64_t address)
 {
-	if (blocks->nr_decisions == blocks->max_decisions) {
-		size_t max = blocks->max_decisions ? 2 * blocks->max_decisions : 16;
-		uint64_t *grown = reallocarray(blocks->decisions, max, sizeof(*grown));
+	uint64_t *grown = array_grow(blocks->decisions, blocks->nr_decisions,
+				     &blocks->max_decisions, sizeof(*grown));
 
-		if (!grown)
-			return swlbr_error_no_memory();
-		blocks->decisions = grown;
-		blocks->max_decisions = max;
-	}
+	if (!grown)
+		return swlbr_error_no_memory();
+	blocks->decisions = grown;
 	blocks->decisions[blocks->nr_decisions++] = address;
 	return NULL;
 }

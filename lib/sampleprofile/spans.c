@@ -2,21 +2,19 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "spans.h"
 
 struct swlbr_error *spans_add(struct spans *spans, uint64_t begin, uint64_t end, uint64_t count)
 {
+	struct span *grown;
+
 	if (begin >= end)
 		return NULL;
-	if (spans->nr == spans->max) {
-		size_t max = spans->max ? 2 * spans->max : 256;
-		struct span *grown = reallocarray(spans->entries, max, sizeof(*grown));
-
-		if (!grown)
-			return swlbr_error_no_memory();
-		spans->entries = grown;
-		spans->max = max;
-	}
+	grown = array_grow(spans->entries, spans->nr, &spans->max, sizeof(*grown));
+	if (!grown)
+		return swlbr_error_no_memory();
+	spans->entries = grown;
 	spans->entries[spans->nr++] = (struct span){ begin, end, count };
 	return NULL;
 }

@@ -13,6 +13,7 @@
 
 #include <swlbr/kernel_lines.h>
 
+#include "base/array.h"
 #include "pmu/include/uapi/linux/swlbr.h"
 
 /* Of one counter; the kernel takes 64. */
@@ -229,18 +230,15 @@ static bool in_text(const struct maker *maker, const struct branch *branch)
 static struct swlbr_error *add_line(struct maker *maker, uint64_t counter,
 				    const struct branch *into, const struct branch *out)
 {
+	struct swlbr_line *grown;
+
 	if (!in_text(maker, into) || !in_text(maker, out) || into->to > out->from ||
 	    maker->nr_of_counter[counter] == MAX_PER_COUNTER)
 		return NULL;
-	if (maker->nr == maker->max) {
-		size_t max = maker->max ? 2 * maker->max : 4096;
-		struct swlbr_line *grown = reallocarray(maker->lines, max, sizeof(*grown));
-
-		if (!grown)
-			return swlbr_error_no_memory();
-		maker->lines = grown;
-		maker->max = max;
-	}
+	grown = array_grow(maker->lines, maker->nr, &maker->max, sizeof(*grown));
+	if (!grown)
+		return swlbr_error_no_memory();
+	maker->lines = grown;
 	maker->nr_of_counter[counter]++;
 	maker->lines[maker->nr++] = (struct swlbr_line){
 		.counter = (uint32_t)counter,

@@ -2,6 +2,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/saturate.h"
 #include "propeller.h"
 #include "rows.h"
@@ -120,16 +121,12 @@ static struct swlbr_error *add_jump(struct counting *counting, uint32_t from, ui
 				    uint64_t nr)
 {
 	struct block_counts *counts = counting->counts;
+	struct block_jump *grown =
+		array_grow(counts->jumps, counts->nr_jumps, &counting->max_jumps, sizeof(*grown));
 
-	if (counts->nr_jumps == counting->max_jumps) {
-		size_t max = counting->max_jumps ? 2 * counting->max_jumps : 256;
-		struct block_jump *grown = reallocarray(counts->jumps, max, sizeof(*grown));
-
-		if (!grown)
-			return swlbr_error_no_memory();
-		counts->jumps = grown;
-		counting->max_jumps = max;
-	}
+	if (!grown)
+		return swlbr_error_no_memory();
+	counts->jumps = grown;
 	counts->jumps[counts->nr_jumps++] = (struct block_jump){ from, to, nr };
 	return NULL;
 }
@@ -138,16 +135,12 @@ static struct swlbr_error *add_call(struct counting *counting, uint32_t from, ui
 				    uint64_t nr)
 {
 	struct block_counts *counts = counting->counts;
+	struct layout_call *grown =
+		array_grow(counts->calls, counts->nr_calls, &counting->max_calls, sizeof(*grown));
 
-	if (counts->nr_calls == counting->max_calls) {
-		size_t max = counting->max_calls ? 2 * counting->max_calls : 256;
-		struct layout_call *grown = reallocarray(counts->calls, max, sizeof(*grown));
-
-		if (!grown)
-			return swlbr_error_no_memory();
-		counts->calls = grown;
-		counting->max_calls = max;
-	}
+	if (!grown)
+		return swlbr_error_no_memory();
+	counts->calls = grown;
 	counts->calls[counts->nr_calls++] = (struct layout_call){ from, to, nr };
 	return NULL;
 }

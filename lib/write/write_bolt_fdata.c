@@ -11,6 +11,7 @@
 
 #include <swlbr/edge_writers.h>
 
+#include "base/array.h"
 #include "base/saturate.h"
 #include "bolt.h"
 #include "rows.h"
@@ -31,15 +32,11 @@ struct fdata {
 
 static struct swlbr_error *add_branch(struct fdata *fdata, const struct branch *branch)
 {
-	if (fdata->nr == fdata->max) {
-		size_t max = fdata->max ? 2 * fdata->max : 1024;
-		struct branch *grown = reallocarray(fdata->branches, max, sizeof(*grown));
+	struct branch *grown = array_grow(fdata->branches, fdata->nr, &fdata->max, sizeof(*grown));
 
-		if (!grown)
-			return swlbr_error_no_memory();
-		fdata->branches = grown;
-		fdata->max = max;
-	}
+	if (!grown)
+		return swlbr_error_no_memory();
+	fdata->branches = grown;
 	fdata->branches[fdata->nr++] = *branch;
 	return NULL;
 }

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "lanes.h"
 
 #define MAX_BATCH (64 << 20) /* bytes of records sorted together */
@@ -85,15 +86,12 @@ struct swlbr_error *lanes_accept(struct lanes *lanes, int listener)
 
 static struct swlbr_error *add_item(struct lanes *lanes, size_t lane, size_t offset, uint64_t time)
 {
-	if (lanes->nr_items == lanes->max_items) {
-		size_t max = lanes->max_items ? 2 * lanes->max_items : 1024;
-		struct item *grown = reallocarray(lanes->items, max, sizeof(*grown));
+	struct item *grown =
+		array_grow(lanes->items, lanes->nr_items, &lanes->max_items, sizeof(*grown));
 
-		if (!grown)
-			return swlbr_error_no_memory();
-		lanes->items = grown;
-		lanes->max_items = max;
-	}
+	if (!grown)
+		return swlbr_error_no_memory();
+	lanes->items = grown;
 	lanes->items[lanes->nr_items] = (struct item){
 		.time = time,
 		.offset = offset,

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "history.h"
 
 #define MAX_ENTRIES   (1 << 20) /* 16 MB */
@@ -127,6 +128,8 @@ struct swlbr_error *history_grow(struct history *history, uint64_t first, const 
 
 struct swlbr_error *history_end_interval(struct history *history, uint64_t now)
 {
+	struct history_interval *grown;
+
 	if (history->given_up || !history->nr_open)
 		return NULL;
 	if (history->nr_intervals == MAX_INTERVALS) {
@@ -135,16 +138,11 @@ struct swlbr_error *history_end_interval(struct history *history, uint64_t now)
 		if (error)
 			return error;
 	}
-	if (history->nr_intervals == history->max_intervals) {
-		size_t max = history->max_intervals ? 2 * history->max_intervals : 64;
-		struct history_interval *grown =
-			reallocarray(history->intervals, max, sizeof(*grown));
-
-		if (!grown)
-			return swlbr_error_no_memory();
-		history->intervals = grown;
-		history->max_intervals = max;
-	}
+	grown = array_grow(history->intervals, history->nr_intervals, &history->max_intervals,
+			   sizeof(*grown));
+	if (!grown)
+		return swlbr_error_no_memory();
+	history->intervals = grown;
 	history->intervals[history->nr_intervals++] =
 		(struct history_interval){ .end = now, .nr = history->nr_open };
 	history->nr_open = 0;
