@@ -4,6 +4,7 @@
 # BOLT's formats, of exact counts of the very binary: BOLT takes all of them, and the binary that it
 # makes of them takes fewer branches. The fdata is what perf2bolt makes of the same edges.
 . "$(dirname "$0")/lib/common.sh"
+. "$here/lib/taken.sh"
 root=$(cd "$here/../.." && pwd)
 asan=$BUILD_ASAN/perf-swlbr
 bolt=/usr/lib/llvm-19/bin
@@ -15,30 +16,6 @@ names="lua zstd bzip2 sqlite3"
 	$names >log 2>&1 || { tail -5 log; fail "workloads"; exit 1; }
 (cd "$WORKLOADS/src" && LC_ALL=C cat bzip2/*.c) | head -c 200000 >in.txt
 "$here/lib/sql.sh" 1000 >in.sql
-
-run()
-{
-	local name=$1 program=$2
-
-	shift 2
-	case $name in
-	lua) "$@" "$program" "$here/lib/bench.lua" 16 ;;
-	bzip2) "$@" "$program" -9 -k -c in.txt ;;
-	zstd) "$@" "$program" -9 --single-thread -c in.txt ;;
-	sqlite3) "$@" "$program" :memory: <in.sql ;;
-	esac
-}
-
-count() { run "$1" "$2" "$swlbr" record -q --emulate=counts -o "$3" --; }
-
-# taken ARCS BINARY: taken branches in it
-taken()
-{
-	local id
-
-	id=$(readelf -n "$2" | sed -n 's/.*Build ID: //p')
-	awk -v id="$id" '$1 == "branch" && $2 == id { n += $5 } END { printf "%d\n", n }' "$1"
-}
 
 for name in $names; do
 	program=$WORKLOADS/relocations/$name

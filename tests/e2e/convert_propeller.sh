@@ -4,34 +4,12 @@
 # Propeller's files, of exact counts of the very binary: clang and lld take them without a word, and
 # the program that they make of the same source takes fewer branches and prints the same.
 . "$(dirname "$0")/lib/common.sh"
+. "$here/lib/taken.sh"
 root=$(cd "$here/../.." && pwd)
 asan=$BUILD_ASAN/perf-swlbr
 cd "$scratch" || exit 1
 "$root/scripts/workloads.sh" --source lua bzip2 >log 2>&1 || { tail -5 log; fail "workloads"; exit 1; }
 (cd "$WORKLOADS/src" && LC_ALL=C cat bzip2/*.c) | head -c 200000 >in.txt
-
-run()
-{
-	local name=$1 program=$2
-
-	shift 2
-	case $name in
-	lua) "$@" "$program" "$here/lib/bench.lua" 16 ;;
-	bzip2) "$@" "$program" -9 -k -c in.txt ;;
-	two) "$@" "$program" ;;
-	esac
-}
-
-count() { run "$1" "$2" "$swlbr" record -q --emulate=counts -o "$3" --; }
-
-# taken ARCS BINARY: taken branches in it
-taken()
-{
-	local id
-
-	id=$(readelf -n "$2" | sed -n 's/.*Build ID: //p')
-	awk -v id="$id" '$1 == "branch" && $2 == id { n += $5 } END { printf "%d\n", n }' "$1"
-}
 
 # build N NAME OUT FLAGS…: with clang-N and its lld; what they say goes to $OUT.said
 build()
