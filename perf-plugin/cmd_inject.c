@@ -21,10 +21,8 @@
 #include "cmd.h"
 #include "convert.h"
 #include "inject_groups.h"
+#include "inject_walks.h"
 
-#define DEPTH 32
-/* Where no period is given: about so many stacks. */
-#define WANTED_STACKS 20000
 /* Flows that are solved: intervals, and threads in these that are told apart. */
 #define INTERVALS	16
 #define MAX_INTERVALS	1000
@@ -66,15 +64,6 @@ struct inject {
 	struct swlbr_perfdata_writer *writer;
 	struct swlbr_event_time when;
 	const struct convert_binary *binary;
-};
-
-/* A group of samples while its stacks are written. */
-struct drawing {
-	struct inject *inject;
-	const struct inject_group *group;
-	uint64_t nr, done;
-	size_t at;	 /* the sample that the next stack is of */
-	uint64_t before; /* what samples before that have counted */
 };
 
 /* The kernel's own mapping is the first: "[kernel.kallsyms]" and the symbol that it begins with. */
@@ -242,98 +231,17 @@ static struct swlbr_error *copy_records(struct inject *inject)
 	return error;
 }
 
-/* The sample whose counts the next stack, of those evenly drawn from all, falls into. */
-static const struct inject_sample *next_sample(struct drawing *drawing)
-{
-	const struct inject_group *group = drawing->group;
-	double place = ((double)drawing->done++ + 0.5) * (double)group->count / (double)drawing->nr;
-
-	while (drawing->at + 1 < group->nr_samples &&
-	       (double)(drawing->before + group->samples[drawing->at].count) <= place)
-		drawing->before += group->samples[drawing->at++].count;
-	return &group->samples[drawing->at];
-}
-
-static struct swlbr_error *write_stack(void *context, size_t nr,
-				       const struct swlbr_walk_branch *branches)
-{
-	struct drawing *drawing = context;
-	const struct inject_sample *sample = next_sample(drawing);
-	const struct inject *inject = drawing->inject;
-	struct swlbr_event_time when = { sample->pid, sample->tid, sample->time, sample->cpu };
-	struct swlbr_branch_entry entries[DEPTH];
-	uint64_t ip = 0;
-
-	for (size_t i = 0; i < nr; i++) {
-		const struct swlbr_walk_branch *branch = &branches[i];
-
-		entries[i].from = branch->from ? branch->from + inject->offset
-					       : SWLBR_NO_COUNTERS_ADDRESS;
-		entries[i].to = branch->to ? branch->to + inject->offset
-					   : SWLBR_NO_COUNTERS_ADDRESS;
-		if (!ip && branch->to)
-			ip = entries[i].to;
-	}
-	return swlbr_perfdata_write_stack(inject->writer, &when, ip ? ip : inject->start,
-					  inject->period, nr, entries);
-}
-
-/* What a group's counters leave open is as in the whole recording. */
-static struct swlbr_error *write_group(struct inject *inject, struct swlbr_flow *flow,
-				       struct swlbr_walker *walker, uint64_t *counters,
-				       const struct swlbr_flow_result *whole,
-				       const struct inject_group *group, double *carry)
-{
-	struct drawing drawing = { .inject = inject, .group = group };
-	struct swlbr_flow_result result;
-	struct swlbr_error *error;
-
-	/* The first reading has seen that all are below. */
-	for (size_t i = 0; i < group->nr_deltas; i++)
-		counters[group->deltas[i].counter] += group->deltas[i].nr;
-	error = swlbr_flow_solve(flow, counters, whole, &result);
-	for (size_t i = 0; i < group->nr_deltas; i++)
-		counters[group->deltas[i].counter] = 0;
-	if (error)
-		return error;
-	*carry += swlbr_walker_branches(walker, &result) / (double)inject->period;
-	drawing.nr = (uint64_t)*carry;
-	*carry -= (double)drawing.nr;
-	inject->nr_stacks += drawing.nr;
-	error = swlbr_walk(walker, &result, drawing.nr, DEPTH, write_stack, &drawing);
-	swlbr_flow_result_deinit(&result);
-	return error;
-}
-
-static struct swlbr_error *write_walks(struct inject *inject, const struct swlbr_branch_map *map,
-				       struct swlbr_flow *flow,
-				       const struct swlbr_flow_result *whole)
-{
-	uint64_t *counters = calloc(map->nr_counters + 1, sizeof(*counters));
-	struct swlbr_walker *walker = NULL;
-	struct swlbr_error *error = counters ? swlbr_walker_create(map, &walker)
-					     : swlbr_error_no_memory();
-	double branches, carry = 0.5;
-
-	if (!error) {
-		branches = swlbr_walker_branches(walker, whole);
-		if (!inject->period)
-			inject->period =
-				branches > WANTED_STACKS ? (uint64_t)(branches / WANTED_STACKS) : 1;
-		error = swlbr_perfdata_writer_set_period(inject->writer, inject->period);
-	}
-	for (size_t i = 0; !error && i < inject->groups.nr_groups; i++)
-		error = write_group(inject, flow, walker, counters, whole,
-				    &inject->groups.groups[i], &carry);
-	swlbr_walker_destroy(walker);
-	free(counters);
-	return error;
-}
-
 static struct swlbr_error *write_all(struct inject *inject, const struct swlbr_branch_map *map,
 				     const uint64_t *counters)
 {
 	const struct swlbr_build_id *id = swlbr_elf_build_id(inject->binary->elf);
+	struct inject_walks walks = {
+		.writer = inject->writer,
+		.groups = &inject->groups,
+		.start = inject->start,
+		.offset = inject->offset,
+		.period = inject->period,
+	};
 	struct swlbr_flow_result result = { 0 };
 	struct swlbr_flow *flow = NULL;
 	struct swlbr_error *error;
@@ -354,7 +262,9 @@ static struct swlbr_error *write_all(struct inject *inject, const struct swlbr_b
 	if (!error)
 		error = copy_records(inject);
 	if (!error)
-		error = write_walks(inject, map, flow, &result);
+		error = inject_walks_write(&walks, map, counters, &result);
+	inject->period = walks.period;
+	inject->nr_stacks = walks.nr_stacks;
 	swlbr_flow_result_deinit(&result);
 	swlbr_flow_destroy(flow);
 	return error;

@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Work of a known amount for the guest: "busy CALL COUNT CPU..." does system call CALL so often on
- * each of the CPUs at once, one process each. "busy --cost CALL COUNT" prints what one costs by the
+ * each of the CPUs at once, one process each; "many" are several that nothing else in the guest does,
+ * and that leave nothing to be done later. "busy --cost CALL COUNT" prints what one costs by the
  * time stamp counter, which under qemu -icount shift=0 counts instructions: the difference between
  * 2 COUNT and COUNT of them, by COUNT, the median of many such pairs, since a timer ticks in some.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <x86intrin.h>
@@ -68,12 +77,47 @@ static void do_fork(long count)
 	}
 }
 
+static void check(bool good)
+{
+	if (!good) {
+		perror("busy");
+		exit(1);
+	}
+}
+
+static void do_many(long count)
+{
+	struct itimerspec later = { .it_value.tv_sec = 1000 };
+	int event = eventfd(0, 0), timer = timerfd_create(CLOCK_MONOTONIC, 0);
+	int file = open("/init", O_RDONLY), epoll = epoll_create1(0);
+	struct epoll_event ready, wanted = { .events = EPOLLIN };
+	struct itimerval itimer;
+	uint64_t value = 1;
+	int ends[2];
+
+	check(event >= 0 && timer >= 0 && file >= 0 && epoll >= 0);
+	check(!socketpair(AF_UNIX, SOCK_DGRAM, 0, ends));
+	check(!epoll_ctl(epoll, EPOLL_CTL_ADD, ends[1], &wanted));
+	while (count--) {
+		check(write(event, &value, sizeof(value)) == sizeof(value));
+		check(read(event, &value, sizeof(value)) == sizeof(value));
+		check(!timerfd_settime(timer, 0, &later, NULL));
+		check(!timerfd_gettime(timer, &later));
+		check(!flock(file, LOCK_EX) && !flock(file, LOCK_UN));
+		check(send(ends[0], &value, sizeof(value), 0) == sizeof(value));
+		check(epoll_wait(epoll, &ready, 1, 0) == 1);
+		check(recv(ends[1], &value, sizeof(value), 0) == sizeof(value));
+		check(!getitimer(ITIMER_VIRTUAL, &itimer));
+		syscall(SYS_getppid);
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*call)(long count);
 } calls[] = {
 	{ "getppid", do_getppid }, { "stat", do_stat }, { "read", do_read },
-	{ "pipe", do_pipe },	   { "fork", do_fork },
+	{ "pipe", do_pipe },	   { "fork", do_fork }, { "many", do_many },
 };
 
 static void run(void (*call)(long count), long count, int cpu)
@@ -142,6 +186,6 @@ int main(int argc, char **argv)
 			failed |= status;
 		return failed != 0;
 	}
-	fprintf(stderr, "usage: busy [--cost] getppid|stat|read|pipe|fork COUNT [CPU...]\n");
+	fprintf(stderr, "usage: busy [--cost] getppid|stat|read|pipe|fork|many COUNT [CPU...]\n");
 	return 2;
 }

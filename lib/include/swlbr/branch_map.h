@@ -123,6 +123,14 @@ struct swlbr_error *swlbr_branch_map_load(struct swlbr_elf *elf,
 					  const struct swlbr_counters *counters,
 					  struct swlbr_branch_map **ret);
 
+/**
+ * The functions of @map that @keep (one for each) has, as a map of their own, with the counters of the
+ * whole. What leads to others, edges and calls, is not in it: for flows in which the others never ran.
+ * Freed by swlbr_branch_map_destroy().
+ */
+struct swlbr_error *swlbr_branch_map_part(const struct swlbr_branch_map *map, const bool *keep,
+					  struct swlbr_branch_map **ret);
+
 /** NULL is fine. */
 void swlbr_branch_map_destroy(struct swlbr_branch_map *map);
 

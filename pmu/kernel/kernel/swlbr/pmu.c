@@ -85,6 +85,7 @@ struct swlbr_event {
  * @found_sum: of their deltas
  * @ticks: how often the timer ran
  * @looked_at: counters that it looked at
+ * @total_ns: all its runs
  * @longest_ns: its longest run
  * @longest_of_tick: the tick's length then
  * @late: runs that took more than a quarter of it
@@ -104,6 +105,7 @@ struct scanner {
 	u64			found_sum;
 	u64			ticks;
 	u64			looked_at;
+	u64			total_ns;
 	u64			longest_ns;
 	u64			longest_of_tick;
 	u64			late;
@@ -307,16 +309,18 @@ static void look_at(struct scanner *scanner, u64 first, const u64 *from, u64 nr,
 
 #define NO_LIMIT	U64_MAX
 
-/* Look at the counters in turn: until @cycles are up, and at most once at each. */
-static void scan(struct scanner *scanner, u64 cycles, struct pt_regs *regs)
+/*
+ * Look at the counters in turn: until @cycles are up, and at most once at each. Returns at how many.
+ */
+static u64 scan(struct scanner *scanner, u64 cycles, struct pt_regs *regs)
 {
 	const struct swlbr_engine *engine = swlbr_engine();
 	const unsigned int cpu = smp_processor_id();
 	const cycles_t start = get_cycles();
-	u64 left, nr;
+	u64 left, nr, looked_at = 0;
 
 	if (scanner->busy)
-		return;
+		return 0;
 	scanner->busy = true;
 	scanner->full = false;
 	for (left = engine->nr_counters; left; left -= nr) {
@@ -324,7 +328,7 @@ static void scan(struct scanner *scanner, u64 cycles, struct pt_regs *regs)
 
 		nr = min3(nr, left, (u64)CHUNK);
 		look_at(scanner, scanner->at, from, nr, regs);
-		scanner->looked_at += nr;
+		looked_at += nr;
 		scanner->at += nr;
 		if (scanner->at == engine->nr_counters)
 			scanner->at = 0;
@@ -333,6 +337,7 @@ static void scan(struct scanner *scanner, u64 cycles, struct pt_regs *regs)
 	}
 	hand_out(scanner, regs);
 	scanner->busy = false;
+	return looked_at;
 }
 
 static void scan_all(struct scanner *scanner, struct pt_regs *regs)
@@ -345,6 +350,7 @@ static void note_time(struct scanner *scanner, u64 cycles)
 	u64 ns = div_u64(cycles * NSEC_PER_MSEC, tsc_khz ?: 1);
 
 	scanner->ticks++;
+	scanner->total_ns += ns;
 	if (ns > scanner->tick_ns / 4)
 		scanner->late++;
 	if (ns > scanner->longest_ns) {
@@ -390,12 +396,13 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 	struct scanner *scanner = container_of(timer, struct scanner, timer);
 	const cycles_t start = get_cycles();
 	struct pt_regs *regs = get_irq_regs();
+	u64 tick_ns, slice;
 	unsigned int i;
-	u64 tick_ns;
 
 	if (!regs)
 		goto again;
-	scan(scanner, div_u64((u64)tsc_khz * scanner->tick_ns, SLICE_PART * NSEC_PER_MSEC), regs);
+	slice = div_u64((u64)tsc_khz * scanner->tick_ns, SLICE_PART * NSEC_PER_MSEC);
+	scanner->looked_at += scan(scanner, slice, regs);
 	for (i = 0; i < MAX_EVENTS; i++) {
 		struct perf_event *event = scanner->events[i];
 		u64 sum = wants_samples(event) ? to_swlbr(event)->sum : 0;
@@ -693,13 +700,13 @@ static int scanners_show(struct seq_file *file, void *unused)
 {
 	unsigned int cpu;
 
-	seq_puts(file, "cpu ticks counters longest_ns of_tick_ns over_quarter\n");
+	seq_puts(file, "cpu ticks counters total_ns longest_ns of_tick_ns over_quarter\n");
 	for_each_possible_cpu(cpu) {
 		const struct scanner *scanner = per_cpu_ptr(&scanners, cpu);
 
-		seq_printf(file, "%u %llu %llu %llu %llu %llu\n", cpu, scanner->ticks,
-			   scanner->looked_at, scanner->longest_ns, scanner->longest_of_tick,
-			   scanner->late);
+		seq_printf(file, "%u %llu %llu %llu %llu %llu %llu\n", cpu, scanner->ticks,
+			   scanner->looked_at, scanner->total_ns, scanner->longest_ns,
+			   scanner->longest_of_tick, scanner->late);
 	}
 	return 0;
 }
