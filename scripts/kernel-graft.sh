@@ -212,7 +212,12 @@ check_tree()
 		fail "$tree is not a Linux source tree"
 	version=$(sed -n 's/^VERSION = //p; s/^PATCHLEVEL = //p' "$tree/Makefile" | paste -sd.)
 	case $version in
-	6.1 | 6.12) ;;
+	6.1) ;;
+	6.12)
+		# Early ones gave it the event's attributes.
+		grep -q '^int perf_allow_kernel(void);' "$tree/include/linux/perf_event.h" ||
+			fail "$tree is an early Linux 6.12; later ones with 'int perf_allow_kernel(void)' are known"
+		;;
 	*) fail "$tree is Linux $version; 6.1 and 6.12 are known" ;;
 	esac
 }

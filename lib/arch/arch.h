@@ -70,7 +70,8 @@ struct arch_insn {
 	bool has_memory;  /* @base, @index, @scale, @disp and @mem_size are set */
 	bool sign_extend; /* of a LOAD narrower than its destination */
 	bool writes_memory;
-	bool is_nop;  /* padding */
+	bool is_nop;	       /* padding */
+	bool interrupt_return; /* goes to what was pushed last, without a call: a STOP for itself */
 	bool selects; /* which value it leaves is a matter of a condition: a conditional move */
 };
 

@@ -105,8 +105,13 @@ static void set_flow(const ZydisDecodedInstruction *insn, const ZydisDecodedOper
 		ret->flow = direct ? ARCH_FLOW_CALL : ARCH_FLOW_INDIRECT_CALL;
 		break;
 	case ZYDIS_CATEGORY_RET:
-	case ZYDIS_CATEGORY_SYSRET:
-		ret->flow = ARCH_FLOW_RETURN;
+		ret->interrupt_return = insn->mnemonic == ZYDIS_MNEMONIC_IRET ||
+					insn->mnemonic == ZYDIS_MNEMONIC_IRETD ||
+					insn->mnemonic == ZYDIS_MNEMONIC_IRETQ;
+		ret->flow = ret->interrupt_return ? ARCH_FLOW_STOP : ARCH_FLOW_RETURN;
+		break;
+	case ZYDIS_CATEGORY_SYSRET: /* to a program, not to a caller */
+		ret->flow = ARCH_FLOW_STOP;
 		break;
 	default:
 		switch (insn->mnemonic) {

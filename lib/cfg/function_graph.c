@@ -64,6 +64,23 @@ static struct swlbr_error *reserve_bytes(struct function_graph *graph, size_t si
 	return NULL;
 }
 
+/*
+ * A kernel that has changed its own code makes the processor fetch it anew by a return from no
+ * interrupt, to an address that it pushes just before: a jump.
+ */
+static void follow_interrupt_return(struct function_graph *graph)
+{
+	struct arch_insn *insn = &graph->insns[graph->nr_insns - 1];
+	const struct arch_insn *push = insn - 1;
+
+	if (!insn->interrupt_return || graph->nr_insns < 2 || push->op != ARCH_OP_PUSH ||
+	    push->src != ARCH_NO_REGISTER || push->vaddr + push->size != insn->vaddr ||
+	    (uint64_t)push->imm < graph->range.start || (uint64_t)push->imm >= graph->range.end)
+		return;
+	insn->flow = ARCH_FLOW_JUMP;
+	insn->target = (uint64_t)push->imm;
+}
+
 static struct swlbr_error *decode(struct function_graph *graph, const struct value_context *context)
 {
 	uint64_t vaddr = graph->range.start, end = graph->range.end;
@@ -92,6 +109,7 @@ static struct swlbr_error *decode(struct function_graph *graph, const struct val
 			continue;
 		}
 		graph->insn_at[vaddr - graph->range.start] = ++graph->nr_insns;
+		follow_interrupt_return(graph);
 		code += insn->size;
 		vaddr += insn->size;
 	}

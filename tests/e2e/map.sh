@@ -113,6 +113,30 @@ is "a jump label goes on or to its target" \
 	"$(sed -n '/ on:/,/^0x/p' dump | sed -n '2,4s/.*\(conditional branch\|fall-through\|taken\).*/\1/p' |
 		sort | paste -sd,)" "conditional branch,fall-through,taken"
 
+# As Linux makes the processor fetch code anew: a return from no interrupt, to what comes next.
+cat >anew.c <<'C'
+__attribute__((noinline)) int anew(int n)
+{
+	asm volatile("movl %%ss, %%eax\n"
+		     "pushq %%rax\n"
+		     "pushq %%rsp\n"
+		     "addq $8, (%%rsp)\n"
+		     "pushfq\n"
+		     "movl %%cs, %%eax\n"
+		     "pushq %%rax\n"
+		     "pushq $1f\n"
+		     "iretq\n"
+		     "1:" : : : "rax", "memory");
+	return n + 1;
+}
+int main(void) { return anew(6); }
+C
+gcc -O1 -fno-pie -no-pie -mno-red-zone -o anew anew.c || fail "build of anew.c"
+./anew
+is "an interrupt's return to an address that was pushed is a jump to it" \
+	"$? $("$swlbr" map --dump anew | sed -n '/ anew:/,/^0x/p' | sed -n '2,4s/^ *[-0-9a-fx>]* //p' |
+		paste -sd,)" "7 jump,taken,return"
+
 # Copies with a byte wrong here and there, in headers and tables most of all.
 cat >damage.py <<'P'
 import random, sys

@@ -178,6 +178,9 @@ is "and the kernel says why" \
 
 "$swlbr" map --kernel-table "$vmlinux" >"$scratch/lines" 2>"$scratch/err" ||
 	fail "map --kernel-table: $(cat "$scratch/err")"
+"$here/check_stacks.py" --table "$vmlinux" $((0x$text)) "$scratch/lines" >"$scratch/checked" 2>"$scratch/err"
+is "the table: all of its $(awk '{ print $2 }' "$scratch/checked") lines are straight ones between two branches" \
+	"$(awk '{ print ($2 > 100000), $3 }' "$scratch/checked")" "1 0" || cat "$scratch/err"
 mkdir -p "$scratch/pmu"
 cp "$scratch/lines" "$scratch/pmu/lines"
 boot pmu "$out/build" 2 <<'RUN'
@@ -232,10 +235,11 @@ su -s /bin/sh nobody -c 'perf record -o /tmp/nobody -e swlbr// -b busy getppid 1
 	>/tmp/said 2>&1; tell "nobody, who may"
 echo 2 >/proc/sys/kernel/perf_event_paranoid
 su -s /bin/sh nobody -c 'cat /sys/kernel/debug/swlbr/counters' 2>/dev/null | wc -c
-for many in equal:20000 control:0; do
+for many in equal:20000:swlbr// group:20000:{swlbr//,swlbr//}:S control:0:swlbr//; do
+	name=${many%%:*}; many=${many#*:}
 	echo 1 >$swlbr/reset
-	record ${many%:*} -F 1000 -m 4M -e swlbr// -R -C 1 -- busy many ${many#*:} 1
-	cat $swlbr/counters >/share/${many%:*}
+	record $name -F 1000 -m 4M -e ${many#*:} -R -C 1 -- busy many ${many%%:*} 1
+	cat $swlbr/counters >/share/$name
 done
 RUN
 wanted="1
@@ -286,6 +290,7 @@ nobody cpu-clock:u: 0
 nobody, who may: 0
 0
 equal: 0
+group: 0
 control: 0"
 is "what is to work works, and what is refused is refused" \
 	"$(diff <(echo "$wanted") "$scratch/pmu/said")" ""
@@ -303,7 +308,8 @@ done
 	>"$scratch/checked" 2>"$scratch/err" || fail "check_stacks.py: $(tail -n 1 "$scratch/err")"
 for name in $recordings; do
 	is "$name: each stack is branches around a straight line" \
-		"$(awk -v name="$name.stacks" '$1 == name { print ($2 > 0), $3 }' "$scratch/checked")" "1 0"
+		"$(awk -v name="$name.stacks" '$1 == name { print ($2 > 0), $3 }' "$scratch/checked")" "1 0" ||
+		cat "$scratch/err"
 done
 kinds() { grep -oE '/[A-Z_]+ ' "$scratch/$1.stacks" | sort -u | tr -d '/\n '; }
 is "any_call: only calls" "$(kinds any_call | sed 's/CALL//; s/IND_CALL//')" ""
@@ -312,7 +318,7 @@ is "cond: only conditional branches" "$(kinds cond)" COND
 [ "$(samples period)" -gt 0 ] && perf script -i "$scratch/pmu/period.data" -F period 2>/dev/null |
 	awk '$1 > 0 { n++; sum += $1 } END { exit !(n && sum / n > 10000) }' &&
 	ok "-c: a sample stands for about as many" || fail "-c: $(samples period) samples"
-for name in any raw two equal; do
+for name in any raw two equal group; do
 	is "$name: nothing lost" "$(samples $name LOST)$(samples $name LOST_SAMPLES)" ""
 done
 is "perf stat counts" "$(awk -F, '/swlbr/ { print ($1 > 100000) }' "$scratch/pmu/stat")" 1
@@ -322,19 +328,23 @@ perf script -i "$scratch/pmu/any.data" -F +brstackinsn --vmlinux "$vmlinux" 2>/d
 is "brstackinsn finds instructions" "$(grep -c 'insn: 65 48 ff 05' "$scratch/insns" | awk '{ print ($1 > 100) }')" 1
 
 # One profile from samples of an event that began after a reset and one from the export, both of the
-# same work. Functions are compared that nothing but this work calls.
-for from in equal.data equal control; do
+# same work. Functions are compared that nothing but this work calls. An event that leads a group has
+# the others read for each of its samples, which must not change what they are.
+for from in control equal equal.data group group.data; do
 	"$swlbr" convert -q -i "$scratch/pmu/$from" -f llvm-profdata -o "$scratch/$from.profdata" \
 		"$vmlinux" 2>"$scratch/err" || fail "convert of $from: $(cat "$scratch/err")"
 done
-is "the samples' deltas are exact" "$(count "$scratch/equal.data.profdata" __x64_sys_getppid)" 20000
-is "and so is the export" "$(count "$scratch/equal.profdata" __x64_sys_getppid)" 20000
-"$here/check_equal.py" "$scratch"/{equal,equal.data,control}.profdata 20000 >"$scratch/same" ||
-	fail "check_equal.py"
-is "$(wc -l <"$scratch/same") functions of the work are compared" \
-	"$(awk 'END { print (NR > 30) }' "$scratch/same")" 1
-is "all their counters are the same from samples and from the export" \
-	"$(awk '$2 != "same"' "$scratch/same")" ""
+for name in equal group; do
+	is "$name: the samples' deltas are exact" \
+		"$(count "$scratch/$name.data.profdata" __x64_sys_getppid)" 20000
+	is "$name: and so is the export" "$(count "$scratch/$name.profdata" __x64_sys_getppid)" 20000
+	"$here/check_equal.py" "$scratch/$name".{profdata,data.profdata} "$scratch/control.profdata" 20000 \
+		>"$scratch/same" || fail "check_equal.py"
+	is "$name: $(wc -l <"$scratch/same") functions of the work are compared" \
+		"$(awk 'END { print (NR > 30) }' "$scratch/same")" 1
+	is "$name: all their counters are the same from samples and from the export" \
+		"$(awk '$2 != "same"' "$scratch/same")" ""
+done
 
 "$swlbr" inject -q -i "$scratch/pmu/raw.data" -o "$scratch/walks" "$vmlinux" 2>"$scratch/err"
 is "inject" "$?$(cat "$scratch/err")" 0

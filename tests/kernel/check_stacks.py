@@ -5,15 +5,18 @@
 check_stacks.py VMLINUX OFFSET SCRIPT...: a SCRIPT is what perf script -F brstack printed, OFFSET the
 kernel's addresses less those of vmlinux. Prints for each how many stacks there are, and how many are
 no two branches around a straight line. With --walks stacks may be longer, and have ends elsewhere.
+With --table a SCRIPT is a table of perf swlbr map, whose lines are to be such stacks, and OFFSET the
+address of _text.
 """
 import re
+import struct
 import subprocess
 import sys
 
-walks = sys.argv[1] == "--walks"
-if walks:
+walks, table = sys.argv[1] == "--walks", sys.argv[1] == "--table"
+if walks or table:
     del sys.argv[1]
-vmlinux, offset = sys.argv[1], int(sys.argv[2])
+vmlinux, offset = sys.argv[1], int(sys.argv[2]) % 2**64
 code = {}
 order = []
 disassembly = subprocess.run(["llvm-objdump-19", "-d", "--no-show-raw-insn", vmlinux],
@@ -31,7 +34,7 @@ STOPS = ("jmp", "ret", "call", "iret", "sysret", "ud2", "hlt", "int3")
 
 
 def is_branch(mnemonic):
-    return mnemonic.startswith(("j", "ret", "call", "loop"))
+    return mnemonic.startswith(("j", "ret", "call", "loop", "iret"))
 
 
 def goes(entry):
@@ -60,13 +63,26 @@ def straight(start, end):
     return None
 
 
-def check(name):
-    stacks = bad = 0
+def stacks_of_script(name):
     for line in open(name):
         entries = [(int(a, 16) - offset, int(b, 16) - offset)
                    for a, b in re.findall(r"0x([0-9a-f]+)/0x([0-9a-f]+)/", line)]
-        if not entries:
-            continue
+        if entries:
+            yield entries
+
+
+def stacks_of_table(name):
+    """struct swlbr_header, and an array of struct swlbr_line."""
+    data = open(name, "rb").read()
+    header_size, record_size = struct.unpack_from("<II", data, 12)
+    for at in range(struct.unpack_from("<Q", data, 24)[0]):
+        *into, out_from, out_to = struct.unpack_from("<4I", data, header_size + at * record_size + 8)
+        yield [(out_from + offset, out_to + offset), (into[0] + offset, into[1] + offset)]
+
+
+def check(name):
+    stacks = bad = 0
+    for entries in (stacks_of_table if table else stacks_of_script)(name):
         stacks += 1
         why = next(filter(None, map(goes, entries)), None)
         for newer, older in zip(entries, entries[1:]):

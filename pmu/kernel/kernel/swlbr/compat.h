@@ -27,6 +27,12 @@ static inline int swlbr_allow_kernel(struct perf_event *event)
 {
 	return perf_allow_kernel();
 }
+
+/* Whether a BPF program decides which samples are written, and overflow_handler does not ask it. */
+static inline bool swlbr_has_prog(struct perf_event *event)
+{
+	return event->prog;
+}
 #else
 static inline void swlbr_save_raw(struct perf_sample_data *data, struct perf_event *event,
 				  struct perf_raw_record *raw)
@@ -45,6 +51,11 @@ static inline void swlbr_save_stack(struct perf_sample_data *data, struct perf_e
 static inline int swlbr_allow_kernel(struct perf_event *event)
 {
 	return perf_allow_kernel(&event->attr);
+}
+
+static inline bool swlbr_has_prog(struct perf_event *event)
+{
+	return false;
 }
 #endif
 

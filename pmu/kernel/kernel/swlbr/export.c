@@ -9,6 +9,7 @@
 #include <linux/kallsyms.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/security.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <asm/sections.h>
@@ -47,9 +48,15 @@ static void fill_header(struct swlbr_header *header, const struct cred *cred)
 
 static int counters_open(struct inode *inode, struct file *file)
 {
-	struct snapshot *snapshot = kzalloc(sizeof(*snapshot), GFP_KERNEL);
+	struct snapshot *snapshot;
 	bool since_boot;
+	int err;
 
+	/* They tell as much as events do. */
+	err = security_locked_down(LOCKDOWN_PERF);
+	if (err)
+		return err;
+	snapshot = kzalloc(sizeof(*snapshot), GFP_KERNEL);
 	if (!snapshot)
 		return -ENOMEM;
 	snapshot->values = swlbr_sums_since_reset(&since_boot);

@@ -77,7 +77,7 @@ struct swlbr_event {
  * @idle_ns: between ticks that find the CPU idle; 0: the last one did not
  * @events: those on the CPU now, started or not
  * @full: samples had to be written to make room: enough for this tick
- * @busy: it is scanning: what that leads to is not to scan
+ * @busy: it is scanning, or writing samples: what that leads to is not to scan
  * @last: what each counter was when it was last looked at
  * @at: which is looked at next
  * @found: counters that had changed, not handed out yet
@@ -219,15 +219,21 @@ static u32 take_share(const struct swlbr_delta *deltas, u32 nr, u64 share, u64 *
 	return i;
 }
 
-/* All that waits goes into samples: several, if each is to have a branch stack. */
+/*
+ * All that waits goes into samples: several, if each is to have a branch stack, and nobody counts
+ * samples or looks at each. perf may want to know the counts of other events of the group for them:
+ * what is found then would come into the event while it is written, so nothing is looked for.
+ */
 static void output(struct perf_event *event, struct pt_regs *regs)
 {
+	struct scanner *scanner = this_cpu_ptr(&scanners);
 	struct swlbr_event *swlbr = to_swlbr(event);
 	u32 nr = swlbr->raw.nr, at = 0, taken;
 	u64 share = swlbr->sum, sum;
-	bool first = true, too_many = false;
+	bool first = true, too_many = false, was_busy = scanner->busy;
 
-	if (has_branch_stack(event))
+	scanner->busy = true;
+	if (has_branch_stack(event) && !atomic_read(&event->event_limit) && !swlbr_has_prog(event))
 		share = max(event->attr.sample_period, DIV_ROUND_UP_ULL(swlbr->sum, MAX_SAMPLES));
 	for (; at < nr; at += taken) {
 		taken = take_share(swlbr->deltas + at, nr - at, share, &sum);
@@ -236,6 +242,7 @@ static void output(struct perf_event *event, struct pt_regs *regs)
 	}
 	swlbr->raw.nr = 0;
 	swlbr->sum = 0;
+	scanner->busy = was_busy;
 	if (too_many)
 		swlbr_pmu.stop(event, 0);
 }
@@ -251,14 +258,14 @@ static void give(struct perf_event *event, struct scanner *scanner, struct pt_re
 {
 	struct swlbr_event *swlbr = to_swlbr(event);
 
-	if (event->hw.state & PERF_HES_STOPPED)
-		return;
-	local64_add(scanner->found_sum, &event->count);
 	if (wants_samples(event) && swlbr->raw.nr + scanner->nr_found > MAX_DELTAS) {
 		output(event, regs);
 		scanner->full = true;
 	}
-	/* perf may have found that there are too many. */
+	/* perf may have found that there are too many samples. */
+	if (event->hw.state & PERF_HES_STOPPED)
+		return;
+	local64_add(scanner->found_sum, &event->count);
 	if (!wants_samples(event))
 		return;
 	memcpy(swlbr->deltas + swlbr->raw.nr, scanner->found,
@@ -399,6 +406,9 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 	u64 tick_ns, slice;
 	unsigned int i;
 
+	/* A CPU that goes offline leaves its timers to another before its last event stops. */
+	if (scanner != this_cpu_ptr(&scanners))
+		return HRTIMER_NORESTART;
 	if (!regs)
 		goto again;
 	slice = div_u64((u64)tsc_khz * scanner->tick_ns, SLICE_PART * NSEC_PER_MSEC);
@@ -425,7 +435,7 @@ again:
 static void swlbr_start(struct perf_event *event, int flags)
 {
 	struct scanner *scanner = this_cpu_ptr(&scanners);
-	struct pt_regs regs;
+	struct pt_regs regs = {};
 	u64 tick_ns;
 
 	if (!(event->hw.state & PERF_HES_STOPPED))
@@ -448,7 +458,7 @@ static void swlbr_start(struct perf_event *event, int flags)
 static void swlbr_stop(struct perf_event *event, int flags)
 {
 	struct scanner *scanner = this_cpu_ptr(&scanners);
-	struct pt_regs regs;
+	struct pt_regs regs = {};
 
 	if (event->hw.state & PERF_HES_STOPPED)
 		return;
@@ -493,10 +503,13 @@ static void swlbr_del(struct perf_event *event, int flags)
 static void swlbr_read(struct perf_event *event)
 {
 	struct scanner *scanner = this_cpu_ptr(&scanners);
-	struct pt_regs regs;
+	struct pt_regs regs = {};
 
-	/* Those with samples have what these have. */
-	if (is_sampling_event(event) || event->hw.state & PERF_HES_STOPPED)
+	/*
+	 * A hardware event that leads the group reads it in NMIs, which may have come in the middle of
+	 * anything here: it gets what was counted when the scanner last looked.
+	 */
+	if (in_nmi() || event->hw.state & PERF_HES_STOPPED)
 		return;
 	perf_fetch_caller_regs(&regs);
 	scan_all(scanner, &regs);
@@ -528,12 +541,13 @@ static int get_scanner(unsigned int cpu)
 	return 0;
 }
 
-static void put_scanners(int cpu, int end)
+/* Of one CPU, or of all, below @end. */
+static void put_scanners(int cpu, unsigned int end)
 {
 	unsigned int i;
 
 	for_each_possible_cpu(i)
-		if (cpu < 0 ? i < end : i == cpu)
+		if (i < end && (cpu < 0 || i == cpu))
 			put_scanner(i);
 }
 
@@ -606,8 +620,6 @@ static int set_period(struct perf_event *event, struct swlbr_event *swlbr)
 		swlbr->tick_ns = to_swlbr(event->parent)->tick_ns;
 	if (!event->attr.freq)
 		return 0;
-	if (!event->attr.sample_freq)
-		return -EINVAL;
 	swlbr->tick_ns = max_t(u64, MIN_TICK_NS, div64_u64(NSEC_PER_SEC, event->attr.sample_freq));
 	/* The timer's rate is the frequency: nothing is left for perf to adjust. */
 	event->attr.freq = 0;

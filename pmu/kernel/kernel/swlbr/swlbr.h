@@ -2,7 +2,6 @@
 #ifndef _SWLBR_H
 #define _SWLBR_H
 
-#include <linux/rcupdate.h>
 #include <linux/types.h>
 #include <uapi/linux/swlbr.h>
 
@@ -41,12 +40,10 @@ extern struct dentry *swlbr_debugfs;
 
 /**
  * struct swlbr_lines - the lines that user space told, once they are found good
- * @rcu: for freeing
  * @first: of each counter, the index of its first line; one more for the end
  * @lines: by counter
  */
 struct swlbr_lines {
-	struct rcu_head		rcu;
 	u32			*first;
 	struct swlbr_line	*lines;
 };
