@@ -317,7 +317,8 @@ static void look_at(struct scanner *scanner, u64 first, const u64 *from, u64 nr,
 #define NO_LIMIT	U64_MAX
 
 /*
- * Look at the counters in turn: until @cycles are up, and at most once at each. Returns at how many.
+ * Look at the counters in turn, until @cycles are up, and at most once at each. Returns at how
+ * many.
  */
 static u64 scan(struct scanner *scanner, u64 cycles, struct pt_regs *regs)
 {
@@ -506,8 +507,8 @@ static void swlbr_read(struct perf_event *event)
 	struct pt_regs regs = {};
 
 	/*
-	 * A hardware event that leads the group reads it in NMIs, which may have come in the middle of
-	 * anything here: it gets what was counted when the scanner last looked.
+	 * A hardware event that leads the group reads it in NMIs, which may have come in the middle
+	 * of anything here: it gets what was counted when the scanner last looked.
 	 */
 	if (in_nmi() || event->hw.state & PERF_HES_STOPPED)
 		return;
