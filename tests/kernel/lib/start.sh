@@ -62,8 +62,8 @@ boot()
 	cat >"$share/run"
 	CPUS=$cpus "$guest" run "$folder/arch/x86/boot/bzImage" "$scratch/initramfs" "$share" "$@" \
 		>"$share/said" 2>"$share/err"
-	is "$name: the guest got to its end" "$?" 0 || cat "$share/err"
+	is "$name: the guest got to its end" "$?" 0 || cat "$share/err" "$share/console"
 	is "$name: the kernel has nothing to complain of" \
 		"$(grep -E 'WARNING:|BUG:|Oops|Call Trace|INFO: |suspicious|possible .* detected' \
-			"$share/dmesg")" ""
+			"$share/dmesg" 2>&1)" ""
 }
