@@ -173,10 +173,17 @@ static struct swlbr_error *start(struct recorder *recorder)
 }
 
 /* Why no counters were read. */
-static struct swlbr_error *no_counters(const struct recorder_summary *summary)
+static struct swlbr_error *no_counters(const struct recorder_summary *summary, char *const *command)
 {
 	if (summary->refusal)
 		return swlbr_error_create(SWLBR_ERROR_UNSUPPORTED, "%s", summary->refusal);
+	/* exec does not come back where there is no process left to come back to. */
+	if (command && !summary->program && WIFSIGNALED(summary->child_status))
+		return swlbr_error_create(
+			SWLBR_ERROR_FORMAT,
+			"%s: ended by signal %d (%s) before it began: is the file whole?",
+			command[0], WTERMSIG(summary->child_status),
+			strsignal(WTERMSIG(summary->child_status)));
 	return swlbr_error_create(
 		SWLBR_ERROR_NOT_INSTRUMENTED,
 		"%s: no counters in it or in what it ran: built without -fprofile-generate; see perf swlbr cflags",
@@ -194,7 +201,7 @@ static struct swlbr_error *check_result(struct recorder *recorder)
 		return swlbr_error_errno(failure, "%s", recorder->options->command[0]);
 	if (summary->images)
 		return NULL;
-	error = no_counters(summary);
+	error = no_counters(summary, recorder->options->command);
 	for (size_t i = 0; i < summary->nr_events; i++)
 		samples += summary->events[i].samples;
 	if (!samples)
