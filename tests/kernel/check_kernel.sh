@@ -130,17 +130,18 @@ is "the load offset is that of the run" "$(offset_of "$scratch/counts/boot")" \
 # The machine counts too, every instruction, over the same boot. Each of these has one counter, is
 # inlined nowhere, and does not run between the reading of the counters and the machine's end.
 functions="
-	simple_strtoul sysfs_create_groups kern_path_create memblock_free_pages acpi_device_is_present
-	kobject_init_and_add dev_set_name acpi_is_valid_space_id acpi_ut_dword_byte_swap
-	kmem_cache_create rcu_sync_init set_pte_vaddr_p4d vfs_fchmod _dev_info mpc_ioapic_id
-	get_cpu_cacheinfo register_net_sysctl acpi_get_cpuid vp_modern_get_queue_enable swiotlb_init
-	set_dma_reserve raw_proc_init pnp_register_driver pci_acpi_add_bus_pm_notifier mm_cache_init
-	ip_tunnel_core_init inet_peer_base_init e820__range_update cgroup_init_early
-	acpi_processor_init acpi_debugfs_init x86_init_noop device_create init_irq_alloc_info
-	acpi_ds_initialize_region pci_reset_supported subsys_system_register register_sysctl
-	register_sysctl_table register_die_notifier pci_lock_rescan_remove dev_uc_init
-	atomic_notifier_chain_register printk_sysctl_init nsproxy_cache_init mark_rodata_ro ip_init
-	gunzip acpi_apd_init zone_sizes_init
+	simple_strtoul sysfs_create_groups kern_path_create memblock_free_pages
+	acpi_device_is_present kobject_init_and_add dev_set_name acpi_is_valid_space_id
+	acpi_ut_dword_byte_swap rcu_sync_init set_pte_vaddr_p4d vfs_fchmod _dev_info mpc_ioapic_id
+	get_cpu_cacheinfo acpi_get_cpuid vp_modern_get_queue_enable swiotlb_init raw_proc_init
+	pnp_register_driver pci_acpi_add_bus_pm_notifier mm_cache_init ip_tunnel_core_init
+	inet_peer_base_init e820__range_update cgroup_init_early acpi_debugfs_init x86_init_noop
+	device_create init_irq_alloc_info acpi_ds_initialize_region pci_reset_supported
+	subsys_system_register register_die_notifier pci_lock_rescan_remove dev_uc_init
+	atomic_notifier_chain_register printk_sysctl_init nsproxy_cache_init mark_rodata_ro
+	ip_init acpi_apd_init zone_sizes_init simple_strtoull acpi_dev_get_resources
+	acpi_dev_free_resource_list register_pernet_subsys read_pci_config_16 early_memremap
+	set_pte_vaddr
 "
 RECORDER="$swlbr record -q --emulate=counts --kernel=$vmlinux -o $scratch/truth.arcs --" \
 	APPEND=nokaslr ACCEL=tcg,thread=single boot twice "$out/build" 1 <<'RUN'
