@@ -20,14 +20,16 @@ RUN
 "$swlbr" inject -q -i "$scratch/recorded/data" -o "$scratch/walks" "$vmlinux" 2>"$scratch/err"
 is "inject" "$?$(cat "$scratch/err")" 0
 
-# profile NAME DATA [OPTION OF PERF SCRIPT...]. Of what llvm-profgen says, two things are none of the
-# stacks' doing: that vmlinux has a few symbols with another name than DWARF gives them, and that a
-# longer recording would be better.
+# profile NAME DATA [OPTION OF PERF SCRIPT...]. Samples of counters that stand for no line of code have
+# no branches: llvm-profgen would take the first of them for a call chain. Of what it says, two things
+# are none of the stacks' doing: that vmlinux has a few symbols with another name than DWARF gives
+# them, and that a longer recording would be better.
 profile()
 {
 	local name=$1 said=$scratch/$1.said
 
-	perf script -i "$2" -F ip,brstack "${@:3}" --show-mmap-events >"$scratch/$name.script" 2>/dev/null
+	perf script -i "$2" -F ip,brstack "${@:3}" --show-mmap-events 2>/dev/null |
+		grep 0x >"$scratch/$name.script"
 	llvm-profgen-19 --kernel --binary="$vmlinux" --perfscript="$scratch/$name.script" --format=text \
 		--output="$scratch/$name.prof" >"$said" 2>&1
 	is "$name: llvm-profgen" $? 0 || cat "$said"

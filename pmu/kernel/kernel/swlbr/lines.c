@@ -4,6 +4,8 @@
  * are at its ends. "perf swlbr map" finds that out from vmlinux, once. The PMU draws its branch
  * stacks from it; without, they are empty.
  */
+#define pr_fmt(fmt) "swlbr: " fmt
+
 #include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/init.h>
@@ -202,6 +204,8 @@ static int lines_release(struct inode *inode, struct file *file)
 {
 	struct upload *upload = file->private_data;
 
+	if (upload->size && upload->done < upload->size)
+		pr_warn_ratelimited("a table of lines ended early, and is not used\n");
 	kvfree(upload->lines);
 	kfree(upload);
 	return 0;

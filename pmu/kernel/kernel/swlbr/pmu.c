@@ -168,13 +168,15 @@ static void draw_stack(struct swlbr_event *swlbr, const struct swlbr_delta *delt
 		       u64 sum)
 {
 	const struct swlbr_lines *lines = swlbr_lines();
-	int tries;
+	u32 i;
 
 	swlbr->stack.nr = 0;
 	swlbr->stack.hw_idx = -1ULL;
 	/* A counter may have no line, or none that the event wants. */
-	for (tries = 0; lines && !swlbr->stack.nr && tries < MAX_TRIES; tries++)
+	for (i = 0; lines && !swlbr->stack.nr && i < MAX_TRIES; i++)
 		fill_stack(swlbr, lines, draw_counter(swlbr, deltas, nr, sum));
+	for (i = 0; lines && !swlbr->stack.nr && i < nr; i++)
+		fill_stack(swlbr, lines, deltas[i].counter);
 }
 
 /*
