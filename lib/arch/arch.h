@@ -57,6 +57,8 @@ enum arch_condition {
 struct arch_insn {
 	uint64_t vaddr;
 	uint64_t target; /* of direct branches */
+	uint64_t
+		other_target; /* of a JUMP that goes to one of two; 0: none (the decoder knows of none) */
 	int64_t imm;
 	int64_t disp;
 	uint32_t clobbers; /* general registers written, a bit each; all an OTHER does */

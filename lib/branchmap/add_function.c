@@ -85,7 +85,9 @@ static struct swlbr_error *add_edges(struct builder *builder, const struct local
 		return error ? error : add_pending(builder, SWLBR_MAP_TAKEN, insn->target);
 	case ARCH_FLOW_JUMP:
 		block->end_kind = SWLBR_MAP_END_JUMP;
-		return add_pending(builder, SWLBR_MAP_TAKEN, insn->target);
+		if (insn->other_target)
+			error = add_pending(builder, SWLBR_MAP_TAKEN, insn->other_target);
+		return error ? error : add_pending(builder, SWLBR_MAP_TAKEN, insn->target);
 	case ARCH_FLOW_INDIRECT_JUMP:
 		block->end_kind = SWLBR_MAP_END_INDIRECT_JUMP;
 		return add_table_edges(builder, last);
@@ -211,7 +213,7 @@ struct swlbr_error *builder_add_function(struct builder *builder)
 		.name = SWLBR_NONE,
 		.first_block = (uint32_t)map->nr_blocks,
 		.nr_blocks = graph->nr_blocks,
-		.instrumented = graph->nr_sites != 0 || graph->range.of_others,
+		.instrumented = graph->nr_sites != 0,
 	};
 	if (graph->range.name)
 		error = add_name(builder, graph->range.name, &function->name);

@@ -84,6 +84,7 @@ static void find_landings(struct builder *builder)
 
 static struct swlbr_error *build(struct builder *builder)
 {
+	const struct swlbr_elf_section *features = swlbr_elf_section(builder->elf, ".altinstr_aux");
 	struct swlbr_error *error = memory_image_init(&builder->image, builder->elf);
 
 	builder->max_all_names = 4 * memory_image_size(&builder->image) + (16 << 20);
@@ -97,6 +98,9 @@ static struct swlbr_error *build(struct builder *builder)
 	if (!error)
 		error = jump_labels_find(builder->elf, &builder->image, &builder->labels);
 	builder->context.labels = &builder->labels;
+	if (features)
+		builder->context.features =
+			(struct swlbr_range){ .vaddr = features->vaddr, .size = features->size };
 	for (size_t i = 0; !error && i < builder->ranges.nr; i++) {
 		if (is_stub(builder->elf, builder->ranges.ranges[i].start))
 			continue;

@@ -81,6 +81,38 @@ static void follow_interrupt_return(struct function_graph *graph)
 	insn->target = (uint64_t)push->imm;
 }
 
+/*
+ * Linux asks for a feature of the processor by a jump to .altinstr_aux, where a test, a conditional
+ * jump and a jump lead to one of two places; it is overwritten at boot by what leads there at once.
+ * So it is a jump to one of two, and what is there is no code of the running kernel.
+ */
+static void follow_feature_jump(struct arch_insn *insn, const struct value_context *context)
+{
+	uint64_t vaddr = insn->target, other = 0;
+
+	if (insn->flow != ARCH_FLOW_JUMP ||
+	    vaddr - context->features.vaddr >= context->features.size)
+		return;
+	for (int i = 0; i < 4; i++) {
+		struct arch_insn next;
+		size_t stored;
+		const uint8_t *code = memory_image_from(context->image, vaddr, &stored);
+
+		if (!stored || !context->arch->decode(code, stored, vaddr, &next))
+			return;
+		if (next.flow == ARCH_FLOW_JUMP) {
+			insn->other_target = other == next.target ? 0 : other;
+			insn->target = next.target;
+			return;
+		}
+		if (next.flow == ARCH_FLOW_COND && !other)
+			other = next.target;
+		else if (next.flow != ARCH_FLOW_NEXT)
+			return;
+		vaddr += next.size;
+	}
+}
+
 static struct swlbr_error *decode(struct function_graph *graph, const struct value_context *context)
 {
 	uint64_t vaddr = graph->range.start, end = graph->range.end;
@@ -110,6 +142,7 @@ static struct swlbr_error *decode(struct function_graph *graph, const struct val
 		}
 		graph->insn_at[vaddr - graph->range.start] = ++graph->nr_insns;
 		follow_interrupt_return(graph);
+		follow_feature_jump(insn, context);
 		code += insn->size;
 		vaddr += insn->size;
 	}
@@ -166,6 +199,8 @@ static void find_leaders(struct function_graph *graph, const struct value_contex
 		leader[i + 1] = true;
 		if (insn->flow == ARCH_FLOW_JUMP || insn->flow == ARCH_FLOW_COND)
 			mark_leader(graph, insn->target);
+		if (insn->other_target)
+			mark_leader(graph, insn->other_target);
 		if (calls(insn) && context->pads)
 			mark_leader(graph, landing_pads_of(context->pads, insn->vaddr));
 	}
@@ -383,6 +418,12 @@ static bool next_successor(struct successors *next, uint64_t *vaddr_ret)
 	}
 	if (next->step == 1) {
 		next->step = 2;
+		*vaddr_ret = insn->other_target;
+		if (insn->other_target)
+			return true;
+	}
+	if (next->step == 2) {
+		next->step = 3;
 		*vaddr_ret = insn->vaddr + insn->size;
 		if (goes_on_after(next->context, insn))
 			return true;

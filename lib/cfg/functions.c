@@ -100,30 +100,6 @@ static void tidy(const struct swlbr_elf *elf, const struct memory_image *image,
 	}
 }
 
-/*
- * Where Linux asks for a feature of the processor until the asking code is patched: a jump leads
- * here, and one of two back.
- */
-static struct swlbr_error *add_altinstr_aux(const struct swlbr_elf *elf, struct code_ranges *ranges)
-{
-	const struct swlbr_elf_section *section = swlbr_elf_section(elf, ".altinstr_aux");
-	struct code_range *grown;
-
-	if (!section || !(section->flags & SHF_EXECINSTR))
-		return NULL;
-	grown = reallocarray(ranges->ranges, ranges->nr + 1, sizeof(*grown));
-	if (!grown)
-		return swlbr_error_no_memory();
-	ranges->ranges = grown;
-	ranges->ranges[ranges->nr++] = (struct code_range){
-		.start = section->vaddr,
-		.end = section->vaddr + section->size,
-		.name = section->name,
-		.of_others = true,
-	};
-	return NULL;
-}
-
 struct swlbr_error *code_ranges_find(struct swlbr_elf *elf, const struct memory_image *image,
 				     struct code_ranges *ret)
 {
@@ -133,8 +109,6 @@ struct swlbr_error *code_ranges_find(struct swlbr_elf *elf, const struct memory_
 	error = add_symbols(elf, ret);
 	if (!error)
 		error = eh_frame_ranges(elf, image, ret);
-	if (!error)
-		error = add_altinstr_aux(elf, ret);
 	if (!error)
 		tidy(elf, image, ret);
 	return error;

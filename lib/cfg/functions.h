@@ -10,7 +10,6 @@
 struct code_range {
 	uint64_t start, end;
 	const char *name; /* lives as long as the ELF image; NULL: only .eh_frame knows it */
-	bool of_others;	  /* pieces of functions elsewhere, which jump there and back */
 };
 
 struct code_ranges {

@@ -81,6 +81,7 @@ struct value_context {
 	uint64_t instrument_target; /* address of the function that profiles call targets, or 0 */
 	const struct landing_pads *pads;  /* NULL: none */
 	const struct jump_labels *labels; /* NULL: none */
+	struct swlbr_range features;	  /* .altinstr_aux; see function_graph.c */
 	const uint64_t *noreturn;	  /* sorted addresses of functions that never return */
 	size_t nr_noreturn;
 };

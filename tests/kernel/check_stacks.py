@@ -33,6 +33,31 @@ ELSEWHERE = 0x1000 - offset  # SWLBR_NO_COUNTERS_ADDRESS
 STOPS = ("jmp", "ret", "call", "iret", "sysret", "ud2", "hlt", "int3")
 
 
+def sections_named(wanted):
+    for line in subprocess.run(["llvm-readelf-19", "-SW", vmlinux], capture_output=True, text=True,
+                               check=True).stdout.splitlines():
+        found = re.match(r"\s*\[ *\d+\] (\S+)\s+\S+\s+([0-9a-f]+) [0-9a-f]+ ([0-9a-f]+)", line)
+        if found and found[1] == wanted:
+            return int(found[2], 16), int(found[2], 16) + int(found[3], 16)
+    return 0, 0
+
+
+# A jump there is overwritten at boot by what goes where the code there does.
+feature_start, feature_end = sections_named(".altinstr_aux")
+
+
+def ways_from(address):
+    """The targets of the branches from there on to the first jump."""
+    ways = set()
+    for place in order[code[address][0]:]:
+        _, mnemonic, target = code[place]
+        if target is not None:
+            ways.add(target)
+        if mnemonic == "jmp":
+            return ways
+    return ways
+
+
 def is_branch(mnemonic):
     return mnemonic.startswith(("j", "ret", "call", "loop", "iret"))
 
@@ -46,6 +71,8 @@ def goes(entry):
     _, mnemonic, target = code[entry[0]]
     if not is_branch(mnemonic):
         return f"{mnemonic} is no branch"
+    if target is not None and feature_start <= target < feature_end:
+        return None if entry[1] in ways_from(target) else "not where .altinstr_aux goes"
     if target is not None and target != entry[1]:
         return f"{mnemonic} goes to {target:#x}"
     return None
