@@ -30,15 +30,15 @@ is "objtool and the compiler warn of nothing that they do not warn of without co
 mkdir "$scratch/stress"
 "$swlbr" map --kernel-table "$counting/debug/vmlinux" >"$scratch/stress/lines" 2>"$scratch/err" ||
 	fail "map --kernel-table: $(cat "$scratch/err")"
-GUEST_TIME=1200 MEMORY=2G boot stress "$counting/debug" 2 <<'RUN'
+GUEST_TIME=2400 MEMORY=2G boot stress "$counting/debug" 2 <<'RUN'
 swlbr=/sys/kernel/debug/swlbr
 cat lines >$swlbr/lines
-perf record -F 1000 -m 1M -o /tmp/a -e swlbr// -b -R -a -- sleep 60 >/dev/null 2>&1 &
+perf record -F 4000 -m 1M -o /tmp/a -e swlbr// -b -R -a -- sleep 60 >/dev/null 2>&1 &
 recording=$!
 (while :; do cat $swlbr/counters $swlbr/scanners >/dev/null; echo 1 >$swlbr/reset; done) &
 (while :; do cat lines >$swlbr/lines; done) &
 (while :; do busy pipe 200 0 1; busy fork 5 0 1; done) &
-cycles 100
+cycles 500
 perf record -o /tmp/b -e swlbr// -b busy fork 20 0 1 >/dev/null 2>&1; echo "task: $?"
 perf stat -e swlbr/branches/ -a busy stat 1000 0 1 >/dev/null 2>&1; echo "stat: $?"
 wait $recording; echo "recording: $?"
@@ -51,5 +51,5 @@ stat: 0
 recording: 0
 2
 1"
-is "100 events came and went, and had records" "$(grep -c '[1-9] bytes of records' "$scratch/stress/said")" 1
+is "1,000 starts and stops" "$(grep -c '[1-9] bytes of records' "$scratch/stress/said")" 1
 exit $status
