@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# All that is tried of the kernel's part: it builds nine kernels, which takes hours on a small
+# All that is tried of the kernel's part: it builds ten kernels, which takes hours on a small
 # machine.
 #
 #   tests/kernel/check_kernel_full.sh
