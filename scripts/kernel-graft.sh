@@ -97,7 +97,7 @@ fi
 "$tab${tab}swlbr_setup_cpu(cpu);"
 	edit kernel/module/main.c before '#include <uapi/linux/module.h>' \
 '#include <linux/swlbr.h>'
-	edit kernel/module/main.c after "${tab}err = find_module_sections(mod, info);" \
+	edit kernel/module/main.c after "${tab}err = simplify_symbols(mod, info);" \
 "$tab/* Not a branch of its own: load_module()'s profile is for kernels that do not count. */
 ${tab}err |= swlbr_check_module(info->name, info->hdr, info->sechdrs, info->secstrings);"
 	edit include/linux/compiler_types.h before \
