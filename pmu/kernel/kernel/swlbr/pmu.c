@@ -355,7 +355,7 @@ static void scan_all(struct scanner *scanner, struct pt_regs *regs)
 	scan(scanner, NO_LIMIT, regs);
 }
 
-static void note_time(struct scanner *scanner, u64 cycles)
+static u64 note_time(struct scanner *scanner, u64 cycles)
 {
 	u64 ns = div_u64(cycles * NSEC_PER_MSEC, tsc_khz ?: 1);
 
@@ -367,6 +367,7 @@ static void note_time(struct scanner *scanner, u64 cycles)
 		scanner->longest_ns = ns;
 		scanner->longest_of_tick = scanner->tick_ns;
 	}
+	return ns;
 }
 
 /* The shortest tick that an event wants; 0 if none wants one. */
@@ -406,7 +407,7 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 	struct scanner *scanner = container_of(timer, struct scanner, timer);
 	const cycles_t start = get_cycles();
 	struct pt_regs *regs = get_irq_regs();
-	u64 tick_ns, slice;
+	u64 tick_ns, slice, took = 0;
 	unsigned int i;
 
 	/* A CPU that goes offline leaves its timers to another before its last event stops. */
@@ -423,13 +424,14 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 		if (sum && sum >= event->attr.sample_period)
 			output(event, regs);
 	}
-	note_time(scanner, get_cycles() - start);
+	took = note_time(scanner, get_cycles() - start);
 again:
 	tick_ns = wanted_tick(scanner);
 	if (!tick_ns)
 		return HRTIMER_NORESTART;
 	scanner->tick_ns = tick_ns;
-	hrtimer_forward_now(timer, ns_to_ktime(next_tick(scanner)));
+	/* Where samples take longer than they may, others get three quarters of the time still. */
+	hrtimer_forward_now(timer, ns_to_ktime(max(next_tick(scanner), 4 * took)));
 	return HRTIMER_RESTART;
 }
 
