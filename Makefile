@@ -186,7 +186,7 @@ $(O)/plugin_swlbr.so: $(PLUGIN_OBJ)
 # For another program, the emulator, which exports what is undefined here and knows no sanitizer.
 $(O)/qemu-plugin/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) $(CFLAGS) -fvisibility=hidden -I. $(CPPFLAGS) -MMD -MP -c -o $@ $<
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) -fvisibility=hidden -I. -Ilib $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
 # Nothing of it is seen by perf but what perf calls, and nothing of perf by it: perf has some
 # functions of a libtraceevent of its own, so that ours is linked in.

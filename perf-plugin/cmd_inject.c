@@ -18,6 +18,7 @@
 #include <swlbr/perfdata_writer.h>
 #include <swlbr/walk.h>
 
+#include "base/number.h"
 #include "cmd.h"
 #include "convert.h"
 #include "inject_groups.h"
@@ -310,7 +311,6 @@ static int parse_options(struct inject *inject, int argc, char **argv)
 		{ 0 },
 	};
 	int option;
-	char *end;
 
 	optind = 0;
 	opterr = 0;
@@ -323,14 +323,11 @@ static int parse_options(struct inject *inject, int argc, char **argv)
 			inject->output = optarg;
 			break;
 		case 'c':
-			inject->period = strtoull(optarg, &end, 10);
-			if (!inject->period || *end || *optarg == '-')
+			if (!number_in(optarg, 10, 1, UINT64_MAX, &inject->period))
 				return cmd_usage_error("inject", "-c %s: a number above 0", optarg);
 			break;
 		case INTERVAL:
-			inject->interval = strtoull(optarg, &end, 10);
-			if (!inject->interval || inject->interval > MAX_INTERVAL_MS || *end ||
-			    *optarg == '-')
+			if (!number_in(optarg, 10, 1, MAX_INTERVAL_MS, &inject->interval))
 				return cmd_usage_error("inject", "--interval %s: milliseconds",
 						       optarg);
 			inject->interval *= 1000000;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* perf swlbr record: counters of running programs into a perf.data. */
-#include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <signal.h>
@@ -11,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "cmd.h"
 #include "pmu/user/event_parse.h"
 #include "pmu/user/recorder.h"
@@ -153,22 +153,18 @@ static void show_summary(const struct record *record, const struct recorder_summ
 static bool parse_pids(struct record *record, const char *list)
 {
 	for (;;) {
-		char *end;
-		long pid;
+		uint64_t pid;
 		pid_t *grown;
 
-		errno = 0;
-		pid = strtol(list, &end, 10);
-		if (end == list || errno || pid <= 0 || pid > 0x7fffffff || (*end && *end != ','))
+		if (!number_at(&list, 10, ",", &pid) || !pid || pid > INT32_MAX)
 			return false;
 		grown = reallocarray(record->pids, record->options.nr_pids + 1, sizeof(*grown));
 		if (!grown)
 			return false;
 		record->pids = grown;
 		grown[record->options.nr_pids++] = (pid_t)pid;
-		if (!*end)
+		if (!*list++)
 			return true;
-		list = end + 1;
 	}
 }
 

@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* --weight FILE=N */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "cmd.h"
 
 /* The file that FILE=N is about, and N; false if it is not of that form. */
 static bool split_weight(const char *text, size_t *size_ret, uint64_t *weight_ret)
 {
 	const char *equals = strrchr(text, '=');
-	char *end;
 
-	if (!equals || equals == text || !equals[1] || equals[1] == '-')
+	if (!equals || equals == text)
 		return false;
-	errno = 0;
-	*weight_ret = strtoull(equals + 1, &end, 10);
 	*size_ret = (size_t)(equals - text);
-	return !errno && !*end && *weight_ret;
+	return number_in(equals + 1, 10, 1, UINT64_MAX, weight_ret);
 }
 
 bool cmd_add_weight(struct cmd_weights *weights, char *text)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The options that choose what of a recording counts; spelt as perf's. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "convert.h"
 
 /* Append @text's parts, which commas separate, to a list; the parts are the list's. */
@@ -36,19 +36,16 @@ static struct swlbr_error *add_pids(const pid_t **list, size_t *nr, const char *
 {
 	while (*text) {
 		pid_t *grown = reallocarray((pid_t *)*list, *nr + 1, sizeof(*grown));
-		char *end;
-		long pid;
+		uint64_t pid;
 
 		if (!grown)
 			return swlbr_error_no_memory();
 		*list = grown;
-		errno = 0;
-		pid = strtol(text, &end, 10);
-		if (end == text || (*end && *end != ',') || errno || pid < 0 || pid > INT32_MAX)
+		if (!number_at(&text, 10, ",", &pid) || pid > INT32_MAX)
 			return swlbr_error_create(SWLBR_ERROR_FORMAT, "'%s' is not a list of ids",
 						  text);
 		grown[(*nr)++] = (pid_t)pid;
-		text = *end ? end + 1 : end;
+		text += *text == ',';
 	}
 	return NULL;
 }

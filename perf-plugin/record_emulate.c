@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <errno.h>
 #include <limits.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -7,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "cmd.h"
 #include "pmu/qemu/branch_kind.h"
 #include "record_emulate.h"
@@ -31,21 +31,11 @@ static bool parse_mode(struct record_emulate *emulate, const char *text)
 	return !text || !strcmp(text, "lbr") || emulate->options.counts;
 }
 
-static bool parse_number(const char *text, unsigned long long least, unsigned long long most,
-			 unsigned long long *ret)
-{
-	char *end;
-
-	errno = 0;
-	*ret = strtoull(text, &end, 10);
-	return !errno && *text >= '0' && *text <= '9' && !*end && *ret >= least && *ret <= most;
-}
-
 static bool parse_period(struct record_emulate *emulate, const char *text)
 {
-	unsigned long long number;
+	uint64_t number;
 
-	if (!parse_number(text, 1, 1ULL << 62, &number))
+	if (!number_in(text, 10, 1, 1ULL << 62, &number))
 		return false;
 	emulate->period = number;
 	return true;
@@ -53,9 +43,9 @@ static bool parse_period(struct record_emulate *emulate, const char *text)
 
 static bool parse_depth(struct record_emulate *emulate, const char *text)
 {
-	unsigned long long number;
+	uint64_t number;
 
-	if (!parse_number(text, 8, 64, &number))
+	if (!number_in(text, 10, 8, 64, &number))
 		return false;
 	emulate->options.depth = (uint32_t)number;
 	return true;

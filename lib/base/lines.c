@@ -54,18 +54,3 @@ struct swlbr_error *lines_next(struct lines *lines, bool *found_ret)
 	*found_ret = true;
 	return NULL;
 }
-
-bool lines_number(const char **text, int base, const char *ends, uint64_t *ret)
-{
-	char *end;
-
-	/* strtoull would take signs and blanks. */
-	if (!strchr("0123456789abcdefABCDEF", **text) || !**text)
-		return false;
-	errno = 0;
-	*ret = strtoull(*text, &end, base);
-	if (errno || end == *text || !strchr(ends, *end))
-		return false;
-	*text = end;
-	return true;
-}

@@ -30,7 +30,4 @@ struct swlbr_error *lines_next(struct lines *lines, bool *found_ret);
 struct swlbr_error *lines_error(const struct lines *lines, const char *what)
 	__attribute__((returns_nonnull));
 
-/** An unsigned number in @base that ends before a character of @ends (or with the text). */
-bool lines_number(const char **text, int base, const char *ends, uint64_t *ret);
-
 #endif

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +7,7 @@
 #include "arcs_format.h"
 #include "base/infile.h"
 #include "base/lines.h"
+#include "base/number.h"
 
 struct reader {
 	struct swlbr_edge_profile *profile;
@@ -20,28 +20,15 @@ struct reader {
 
 static bool parse_decimal(const char *text, uint64_t *ret)
 {
-	char *end;
-
-	if (text[0] < '0' || text[0] > '9')
-		return false;
-	errno = 0;
-	*ret = strtoull(text, &end, 10);
-	return !*end && !errno;
+	return number_in(text, 10, 0, UINT64_MAX, ret);
 }
 
 /* "0x..." or "+0x...", the latter a file offset. */
 static bool parse_address(const char *text, bool *offset_ret, uint64_t *ret)
 {
-	char *end;
-
 	*offset_ret = *text == '+';
 	text += *offset_ret;
-	if (text[0] != '0' || text[1] != 'x' || !text[2] ||
-	    strspn(text + 2, "0123456789abcdefABCDEF") != strlen(text + 2))
-		return false;
-	errno = 0;
-	*ret = strtoull(text, &end, 16);
-	return !*end && !errno;
+	return !strncmp(text, "0x", 2) && number_in(text, 16, 0, UINT64_MAX, ret);
 }
 
 static bool parse_build_id(const char *name, struct swlbr_build_id *id)

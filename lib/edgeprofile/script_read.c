@@ -11,6 +11,7 @@
 #include <swlbr/edge_text.h>
 
 #include "base/lines.h"
+#include "base/number.h"
 #include "edgeprofile/reading.h"
 
 #define MAX_REPEAT 100000
@@ -30,7 +31,7 @@ static bool number_behind(const char **text, const char *before, const char *end
 	if (!at)
 		return false;
 	*text = at + strlen(before);
-	return lines_number(text, 0, ends, ret);
+	return number_at(text, 0, ends, ret);
 }
 
 static struct swlbr_error *add_mapping(struct script *script, const char *text)
@@ -66,10 +67,10 @@ static const char *parse_entry(const char *text, struct swlbr_branch *branch)
 	uint64_t cycles = 0;
 	const char *field;
 
-	if (strncmp(text, "0x", 2) || !lines_number(&text, 16, "/", &branch->from))
+	if (strncmp(text, "0x", 2) || !number_at(&text, 16, "/", &branch->from))
 		return NULL;
 	text++;
-	if (strncmp(text, "0x", 2) || !lines_number(&text, 16, "/", &branch->to))
+	if (strncmp(text, "0x", 2) || !number_at(&text, 16, "/", &branch->to))
 		return NULL;
 	text++;
 	branch->flags = *text == 'M' ? SWLBR_BRANCH_MISPREDICTED : 0;
@@ -78,7 +79,7 @@ static const char *parse_entry(const char *text, struct swlbr_branch *branch)
 		field = strpbrk(field, "/ \t");
 		field = field && *field == '/' ? field + 1 : NULL;
 	}
-	if (field && lines_number(&field, 10, "/ \t", &cycles) && cycles <= 0xffff)
+	if (field && number_at(&field, 10, "/ \t", &cycles) && cycles <= 0xffff)
 		branch->flags |= cycles << 4;
 	return text;
 }
@@ -110,7 +111,7 @@ static struct swlbr_error *add_line(struct script *script)
 	if (record)
 		return add_mapping(script, record);
 	if (*text && strspn(text, "0123456789") == strlen(text)) {
-		if (!lines_number(&text, 10, "", &script->repeat) || script->repeat > MAX_REPEAT)
+		if (!number_at(&text, 10, "", &script->repeat) || script->repeat > MAX_REPEAT)
 			return lines_error(&script->lines, "a sample that counts too often");
 		return NULL;
 	}

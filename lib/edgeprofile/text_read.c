@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/infile.h"
 #include "base/lines.h"
+#include "base/number.h"
 
 /* llvm-profgen takes segments to begin at pages of this size, whatever the machine's are. */
 #define PAGE_SIZE 0x1000ULL
@@ -106,7 +107,7 @@ static struct swlbr_error *read_row(struct text_reader *reader, bool *is_sample_
 	struct text_row row = { .kind = SWLBR_EDGE_RANGE };
 	const char *text = reader->lines.line;
 
-	if (!lines_number(&text, 16, "-:", &row.from))
+	if (!number_at(&text, 16, "-:", &row.from))
 		return lines_error(&reader->lines, "not a row (from-to:count, in hex)");
 	*is_sample_ret = *text == ':';
 	if (*text == '-') {
@@ -115,11 +116,11 @@ static struct swlbr_error *read_row(struct text_reader *reader, bool *is_sample_
 			row.kind = SWLBR_EDGE_BRANCH;
 			text++;
 		}
-		if (!lines_number(&text, 16, ":", &row.to))
+		if (!number_at(&text, 16, ":", &row.to))
 			return lines_error(&reader->lines, "not a row (from-to:count, in hex)");
 	}
 	text++;
-	if (!lines_number(&text, 10, "", &row.nr))
+	if (!number_at(&text, 10, "", &row.nr))
 		return lines_error(&reader->lines, "not a count");
 	if (row.kind == SWLBR_EDGE_RANGE && !*is_sample_ret && row.to < row.from)
 		return lines_error(&reader->lines, "a range that ends before it begins");
@@ -141,7 +142,7 @@ static struct swlbr_error *read_block(struct text_reader *reader, bool *found_re
 			return error;
 		text = reader->lines.line;
 	} while (!*text);
-	if (!lines_number(&text, 10, "", &nr))
+	if (!number_at(&text, 10, "", &nr))
 		return lines_error(&reader->lines, "not the number of rows that follow");
 	while (!error && nr--) {
 		bool found;
@@ -244,7 +245,7 @@ static struct swlbr_error *bolt_address(struct text_reader *reader, const char *
 		binary.build_id.size = (uint8_t)(digits / 2);
 		text = colon + 1;
 	}
-	if (!lines_number(&text, 16, "", ret))
+	if (!number_at(&text, 16, "", ret))
 		return lines_error(&reader->lines, "not an address");
 	return colon ? swlbr_edge_profile_binary(reader->profile, &binary, binary_ret) : NULL;
 }
@@ -274,10 +275,10 @@ static struct swlbr_error *add_bolt_row(struct text_reader *reader)
 		return error;
 	edge.kind = branch ? SWLBR_EDGE_BRANCH : SWLBR_EDGE_RANGE;
 	number = word[3];
-	if (!lines_number(&number, 10, "", &edge.nr))
+	if (!number_at(&number, 10, "", &edge.nr))
 		return lines_error(&reader->lines, "not a count");
 	number = branch ? word[4] : "0";
-	if (!lines_number(&number, 10, "", &edge.mispredicted))
+	if (!number_at(&number, 10, "", &edge.mispredicted))
 		return lines_error(&reader->lines, "not a count");
 	if (!branch && (edge.from_binary != edge.to_binary || edge.to < edge.from))
 		return lines_error(&reader->lines,

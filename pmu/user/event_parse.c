@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "event_parse.h"
 
 #define PMUS	     "/sys/bus/event_source/devices"
@@ -43,15 +43,6 @@ static const struct named_event {
 	{ "alignment-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_ALIGNMENT_FAULTS },
 	{ "emulation-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_EMULATION_FAULTS },
 };
-
-static bool parse_number(const char *text, int base, uint64_t *ret)
-{
-	char *end;
-
-	errno = 0;
-	*ret = strtoull(text, &end, base);
-	return !errno && end != text && !*end && *text != '-' && *text != '+' && *text != ' ';
-}
 
 /* The first line of a file of a PMU's folder; false if it cannot be read. */
 static bool read_pmu_file(const char *pmu, const char *folder, const char *name, char line[256])
@@ -122,7 +113,7 @@ static struct swlbr_error *parse_term(struct perf_event_attr *attr, const char *
 
 	if (equals) {
 		*equals = '\0';
-		if (!parse_number(equals + 1, 0, &value))
+		if (!number_in(equals + 1, 0, 0, UINT64_MAX, &value))
 			return swlbr_error_create(SWLBR_ERROR_FORMAT, "%s=%s: not a number", term,
 						  equals + 1);
 	}
@@ -208,7 +199,7 @@ static struct swlbr_error *parse_event(struct event_request *request, const char
 		attr->config = named->config;
 		return terms ? parse_terms(attr, NULL, terms, 0) : NULL;
 	}
-	if (*name == 'r' && parse_number(name + 1, 16, &value) && !strchr(name, 'x')) {
+	if (*name == 'r' && number_in(name + 1, 16, 0, UINT64_MAX, &value) && !strchr(name, 'x')) {
 		attr->type = PERF_TYPE_RAW;
 		attr->config = value;
 		return terms ? parse_terms(attr, NULL, terms, 0) : NULL;

@@ -4,11 +4,11 @@
  * --emulate) starts the emulator with it, with arguments of its own making; see lane.h for what
  * they share.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "plugin.h"
 #include "qemu_plugin_api.h"
 
@@ -18,15 +18,6 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_API_VERSION;
 #define BRANCHES ((1U << BRANCH_KINDS) - (2U << BRANCH_REPEAT))
 
 struct options options = { .depth = 32, .period = 10007, .filter = ~0U };
-
-static bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *ret)
-{
-	char *end;
-
-	errno = 0;
-	*ret = strtoull(text, &end, 0);
-	return !errno && end != text && !*end && *ret >= least && *ret <= most;
-}
 
 static bool parse_option(const char *name, const char *value)
 {
@@ -40,17 +31,17 @@ static bool parse_option(const char *name, const char *value)
 		options.mode = strcmp(value, "counts") ? LANE_LBR : LANE_COUNTS;
 		return options.mode == LANE_COUNTS || !strcmp(value, "lbr");
 	} else if (!strcmp(name, "recorder")) {
-		if (!parse_number(value, 1, 0x7fffffff, &number))
+		if (!number_in(value, 0, 1, 0x7fffffff, &number))
 			return false;
 		options.recorder = (pid_t)number;
 	} else if (!strcmp(name, "depth")) {
-		if (!parse_number(value, 1, LANE_MAX_DEPTH, &number))
+		if (!number_in(value, 0, 1, LANE_MAX_DEPTH, &number))
 			return false;
 		options.depth = (uint32_t)number;
 	} else if (!strcmp(name, "period")) {
-		return parse_number(value, 1, 1ULL << 62, &options.period);
+		return number_in(value, 0, 1, 1ULL << 62, &options.period);
 	} else if (!strcmp(name, "filter")) {
-		if (!parse_number(value, 0, UINT32_MAX, &number))
+		if (!number_in(value, 0, 0, UINT32_MAX, &number))
 			return false;
 		options.filter = (uint32_t)number;
 	} else {
