@@ -36,16 +36,25 @@ cat lines >$swlbr/lines
 perf record -F 4000 -m 1M -o /tmp/a -e swlbr// -b -R -a -- sleep 60 >/dev/null 2>&1 &
 recording=$!
 (while :; do cat $swlbr/counters $swlbr/scanners >/dev/null; echo 1 >$swlbr/reset; done) &
+loops=$!
 (while :; do cat lines >$swlbr/lines; done) &
+loops="$loops $!"
 (while :; do busy pipe 200 0 1; busy fork 5 0 1; done) &
-cycles 100
+loops="$loops $!"
+cycles 500
 wait $recording; echo "recording: $?"
+# An event of a task looks at all counters at each switch, and with all the above a fork takes seconds.
+kill $loops
+perf record -F 4000 -o /tmp/b -e swlbr// -b -R busy fork 20 0 1 >/dev/null 2>&1; echo "task: $?"
+perf stat -e swlbr/branches/ -a busy stat 1000 0 1 >/dev/null 2>&1; echo "stat: $?"
 dmesg | grep -c 'Lock dependency validator\|KernelAddressSanitizer initialized'
 grep -c 'debug_locks: *1' /proc/lockdep_stats
 RUN
 is "it watched, and all that was started came to its end" \
 	"$(grep -v 'bytes of records' "$scratch/stress/said")" "recording: 0
+task: 0
+stat: 0
 2
 1"
-is "200 starts and stops" "$(grep -c '[1-9] bytes of records' "$scratch/stress/said")" 1
+is "1,000 starts and stops" "$(grep -c '[1-9] bytes of records' "$scratch/stress/said")" 1
 exit $status

@@ -224,6 +224,8 @@ record in_tx -e swlbr// -j any,in_tx,k -a true
 perf report -i /share/raw.data -b --stdio --sort symbol_from,symbol_to >/share/report 2>/dev/null
 tell report
 perf stat -x, -o /share/stat -e swlbr/branches/ -C 0 busy getppid 100000 0; tell stat
+perf stat -x, -o /share/many -C 0 $(printf ' -e swlbr//%.0s' $(seq 33)) busy getppid 1000 0
+tell "33 at once"
 chmod 755 / /tmp; chmod 1777 /tmp
 echo 2 >/proc/sys/kernel/perf_event_paranoid
 # What somebody without rights may try; none of it is to give a sample.
@@ -276,6 +278,7 @@ callgraph: 255
 in_tx: 255
 report: 0
 stat: 0
+33 at once: 0
 nobody -e swlbr//: 255
 1
 nobody -e swlbr// -b -R: 255
@@ -330,7 +333,10 @@ is "cond: only conditional branches" "$(kinds cond)" COND
 for name in any raw two equal group; do
 	is "$name: nothing lost" "$(samples $name LOST)$(samples $name LOST_SAMPLES)" ""
 done
-is "perf stat counts" "$(awk -F, '/swlbr/ { print ($1 > 100000) }' "$scratch/pmu/stat")" 1
+is "perf stat counts" "$(awk -F, '/swlbr/ { print ($1 + 0 > 100000) }' "$scratch/pmu/stat")" 1
+is "perf stat of 33 events on a CPU: one has no place, which it says" \
+	"$(awk -F, '/swlbr/ { counted += $1 + 0 > 1000; said += $1 == "<not counted>" }
+		END { print counted, said }' "$scratch/pmu/many")" "32 1"
 is "perf report has branches of the kernel" "$(grep -c '\[k\].*\[k\]' "$scratch/pmu/report" |
 	awk '{ print ($1 > 20) }')" 1
 perf script -i "$scratch/pmu/any.data" -F +brstackinsn --vmlinux "$vmlinux" 2>/dev/null >"$scratch/insns"
