@@ -28,7 +28,8 @@ static inline bool number_at(const char **text, int base, const char *ends, uint
 }
 
 /** @text is a number in @base, no less than @least and no more than @most. */
-static inline bool number_in(const char *text, int base, uint64_t least, uint64_t most, uint64_t *ret)
+static inline bool number_in(const char *text, int base, uint64_t least, uint64_t most,
+			     uint64_t *ret)
 {
 	return number_at(&text, base, "", ret) && *ret >= least && *ret <= most;
 }
