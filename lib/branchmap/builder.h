@@ -57,6 +57,11 @@ struct swlbr_error *builder_note_addresses(struct builder *builder);
 /* Find out which functions may be called from anywhere. */
 struct swlbr_error *builder_find_address_taken(struct builder *builder);
 
+enum library_call { LIBRARY_OTHER, LIBRARY_NEVER_RETURNS, LIBRARY_LONGJMP, LIBRARY_SETJMP };
+
+/* What the call at the end of @block is of. */
+enum library_call builder_calls_library(struct builder *builder, size_t block);
+
 /* Find out which functions never return, and drop the edges after calls of them. */
 struct swlbr_error *builder_find_noreturn(struct builder *builder);
 

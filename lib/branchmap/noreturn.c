@@ -8,75 +8,6 @@
 
 #include "builder.h"
 
-/* Functions of C libraries and of the C++ ABI that are declared so. */
-static const char *const noreturn_imports[] = {
-	"abort",
-	"exit",
-	"_exit",
-	"_Exit",
-	"quick_exit",
-	"pthread_exit",
-	"longjmp",
-	"_longjmp",
-	"siglongjmp",
-	"__longjmp_chk",
-	"__assert_fail",
-	"__assert",
-	"__stack_chk_fail",
-	"__fortify_fail",
-	"__chk_fail",
-	"__libc_start_main",
-	"err",
-	"errx",
-	"verr",
-	"verrx",
-	"__cxa_throw",
-	"__cxa_rethrow",
-	"__cxa_bad_cast",
-	"__cxa_throw_bad_array_new_length",
-	"__cxa_call_unexpected",
-	"_Unwind_Resume",
-	"_ZSt9terminatev",
-	"_ZSt17__throw_bad_allocv",
-	"_ZSt20__throw_length_errorPKc",
-	"_ZSt20__throw_out_of_rangePKc",
-	"_ZSt24__throw_out_of_range_fmtPKcz",
-	"_ZSt19__throw_logic_errorPKc",
-	"_ZSt16__throw_bad_castv",
-};
-
-/* A stub of the procedure linkage table jumps through the word of its import. */
-static const char *import_of_stub(struct builder *builder, uint64_t vaddr)
-{
-	for (int i = 0; i < 4; i++) {
-		struct arch_insn insn;
-		size_t size;
-		const uint8_t *code = memory_image_from(&builder->image, vaddr, &size);
-
-		if (!code || !builder->context.arch->decode(code, size, vaddr, &insn))
-			return NULL;
-		if (insn.flow == ARCH_FLOW_INDIRECT_JUMP)
-			return insn.has_memory && insn.base == ARCH_NO_REGISTER
-				       ? swlbr_elf_import(builder->elf, (uint64_t)insn.disp)
-				       : NULL;
-		if (insn.flow != ARCH_FLOW_NEXT)
-			return NULL;
-		vaddr += insn.size;
-	}
-	return NULL;
-}
-
-static bool is_noreturn_import(struct builder *builder, uint64_t vaddr)
-{
-	const char *name = import_of_stub(builder, vaddr);
-
-	for (size_t i = 0; name && i < sizeof(noreturn_imports) / sizeof(*noreturn_imports); i++) {
-		if (!strcmp(name, noreturn_imports[i]))
-			return true;
-	}
-	return false;
-}
-
 /* A call has this edge alone; squeezed out at the end. */
 static struct swlbr_error *drop_after_call(struct builder *builder, size_t number)
 {
@@ -144,12 +75,13 @@ static void squeeze(struct swlbr_branch_map *map)
 
 static struct swlbr_error *drop_imports(struct builder *builder)
 {
-	struct swlbr_branch_map *map = builder->map;
 	struct swlbr_error *error = NULL;
 
-	for (size_t i = 0; !error && i < map->nr_blocks; i++) {
-		if (map->blocks[i].callee == SWLBR_NONE && builder->callee[i] &&
-		    is_noreturn_import(builder, builder->callee[i]))
+	for (size_t i = 0; !error && i < builder->map->nr_blocks; i++) {
+		enum library_call call = builder_calls_library(builder, i);
+
+		builder->map->blocks[i].jumps_away = call == LIBRARY_LONGJMP;
+		if (call == LIBRARY_NEVER_RETURNS || call == LIBRARY_LONGJMP)
 			error = drop_after_call(builder, i);
 	}
 	return error;

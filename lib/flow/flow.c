@@ -3,12 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "leaks.h"
 #include "loops.h"
-#include "solver.h"
 
 struct swlbr_flow {
 	const struct swlbr_branch_map *map;
 	struct flow_system system;
+	struct flow_system leaking; /* where functions leak, of the last solution */
 	struct flow_bound *bounds;
 	size_t nr_bounds;
 	uint16_t *depth; /* of loops, per block */
@@ -22,7 +23,7 @@ struct swlbr_error *swlbr_flow_create(const struct swlbr_branch_map *map, struct
 	if (!flow)
 		return swlbr_error_no_memory();
 	flow->map = map;
-	error = flow_system_init(&flow->system, map);
+	error = flow_system_init(&flow->system, map, NULL);
 	if (!error)
 		error = unrolled_find(map, &flow->bounds, &flow->nr_bounds);
 	if (!error)
@@ -40,6 +41,7 @@ void swlbr_flow_destroy(struct swlbr_flow *flow)
 	if (!flow)
 		return;
 	flow_system_deinit(&flow->system);
+	flow_system_deinit(&flow->leaking);
 	free(flow->bounds);
 	free(flow->depth);
 	free(flow);
@@ -49,7 +51,7 @@ static void take(const struct swlbr_flow *flow, const struct flow_state *state, 
 		 struct swlbr_flow_result *result)
 {
 	const struct swlbr_branch_map *map = flow->map;
-	const struct flow_system *system = &flow->system;
+	const struct flow_system *system = state->system;
 
 	for (size_t i = 0; i < map->nr_edges; i++) {
 		result->edge[i] = state->value[i];
@@ -73,27 +75,63 @@ static void take(const struct swlbr_flow *flow, const struct flow_state *state, 
 /* Where rows disagree, some calls did not return: another try without taking that for granted. */
 #define MAX_TRIES 4
 
-static struct swlbr_error *propagate_all(const struct swlbr_flow *flow, const uint64_t *counters,
+/* @disagrees: per function, what is known and what is found. */
+static struct swlbr_error *propagate_all(const struct flow_system *system,
+					 const struct swlbr_branch_map *map,
+					 const uint64_t *counters, bool *disagrees,
 					 struct flow_state *state)
 {
-	size_t nr = flow->map->nr_functions;
-	bool *disagrees = calloc(nr + 1, sizeof(*disagrees));
 	struct swlbr_error *error = NULL;
 	bool again = true;
+
+	for (unsigned int try = 0; !error && again && try < MAX_TRIES; try++) {
+		flow_state_deinit(state);
+		error = flow_state_init(state, system, map, counters, disagrees);
+		if (!error)
+			error = flow_propagate(state);
+		again = false;
+		for (size_t i = 0; !error && i < map->nr_functions; i++) {
+			again |= state->disagrees[i] && !disagrees[i];
+			disagrees[i] |= state->disagrees[i];
+		}
+	}
+	return error;
+}
+
+/* Equations with the leaks of @state, if there are any: *@found_ret. */
+static struct swlbr_error *make_leaking(struct swlbr_flow *flow, const struct flow_state *state,
+					bool *found_ret)
+{
+	double *leak = calloc(flow->map->nr_functions + 1, sizeof(*leak));
+	struct swlbr_error *error;
+
+	if (!leak)
+		return swlbr_error_no_memory();
+	error = leaks_find(state, leak, found_ret);
+	if (error || !*found_ret) {
+		free(leak);
+		return error;
+	}
+	flow_system_deinit(&flow->leaking);
+	return flow_system_init(&flow->leaking, flow->map, leak);
+}
+
+static struct swlbr_error *decide(struct swlbr_flow *flow, const uint64_t *counters,
+				  struct flow_state *state)
+{
+	size_t nr = flow->map->nr_functions;
+	bool *disagrees = calloc(nr + 1, sizeof(*disagrees)), leaks = false;
+	struct swlbr_error *error;
 
 	*state = (struct flow_state){ 0 };
 	if (!disagrees)
 		return swlbr_error_no_memory();
-	for (unsigned int try = 0; !error && again && try < MAX_TRIES; try++) {
-		flow_state_deinit(state);
-		error = flow_state_init(state, &flow->system, flow->map, counters, disagrees);
-		if (!error)
-			error = flow_propagate(state);
-		again = false;
-		for (size_t i = 0; !error && i < nr; i++) {
-			again |= state->disagrees[i] && !disagrees[i];
-			disagrees[i] |= state->disagrees[i];
-		}
+	error = propagate_all(&flow->system, flow->map, counters, disagrees, state);
+	if (!error)
+		error = make_leaking(flow, state, &leaks);
+	if (!error && leaks) {
+		memset(disagrees, 0, nr * sizeof(*disagrees));
+		error = propagate_all(&flow->leaking, flow->map, counters, disagrees, state);
 	}
 	free(disagrees);
 	state->bounds = flow->bounds;
@@ -109,7 +147,7 @@ struct swlbr_error *swlbr_flow_solve(struct swlbr_flow *flow, const uint64_t *co
 	struct swlbr_error *error;
 
 	*result = (struct swlbr_flow_result){ 0 };
-	error = propagate_all(flow, counters, &state);
+	error = decide(flow, counters, &state);
 	if (!error)
 		error = flow_limit(&state);
 	if (!error)

@@ -8,15 +8,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "solver.h"
+#include "leaks.h"
 
-/* In functions whose rows agree all calls return. */
+/* In functions whose rows agree all calls return, but those of functions that leak. */
 static void close_unreturned(struct flow_state *state, const bool *disagrees)
 {
 	const struct flow_system *system = state->system;
 
 	for (size_t b = 0; b < state->map->nr_blocks; b++) {
 		if (system->unreturned[b] != SWLBR_NONE &&
+		    !block_leaks(state->map, system->leak, &state->map->blocks[b]) &&
 		    !(disagrees && disagrees[state->map->blocks[b].function]))
 			flow_decide(state, system->unreturned[b], 0);
 	}

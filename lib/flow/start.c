@@ -180,6 +180,41 @@ static void start_block(struct starter *starter, uint32_t b)
 		share(starter, block, rest > 0 ? rest : 0);
 }
 
+static void start_var(struct flow_state *state, uint32_t var, double value)
+{
+	if (state->known[var])
+		return;
+	if (value > state->limit[var])
+		value = state->limit[var];
+	if (value > state->value[var])
+		state->value[var] = value;
+}
+
+/* Callers of a function that leaks share what did not return by how often they call it. */
+static void start_leaks(struct starter *starter)
+{
+	struct flow_state *state = starter->state;
+	const struct flow_system *system = state->system;
+
+	for (size_t b = 0; system->leak && b < starter->map->nr_blocks; b++) {
+		uint32_t var = system->thrown[b], callee = starter->map->blocks[b].callee;
+		double value = state->value[system->first_block + b];
+
+		/* All leave by a return. */
+		if (var != SWLBR_NONE && system->unreturned[b] == SWLBR_NONE)
+			start_var(state, var, value);
+		else if (var != SWLBR_NONE && callee != SWLBR_NONE)
+			start_var(state, var, system->leak[callee] * value);
+	}
+	for (size_t i = 0; i < system->nr_parts; i++) {
+		const struct flow_part *part = &system->parts[i];
+		double whole = state->value[part->whole], leak = system->leak[part->function];
+
+		start_var(state, part->var, leak * whole);
+		start_var(state, part->rest, (1 - leak) * whole);
+	}
+}
+
 struct swlbr_error *flow_start(struct flow_state *state, const struct swlbr_branch_map *map,
 			       const uint16_t *depth, const struct swlbr_flow_result *prior)
 {
@@ -210,6 +245,7 @@ struct swlbr_error *flow_start(struct flow_state *state, const struct swlbr_bran
 		for (uint32_t b = 0; b < map->nr_blocks; b++)
 			start_block(&starter, b);
 	}
+	start_leaks(&starter);
 	free(starter.in);
 	free(starter.before_loop);
 	return NULL;

@@ -2,16 +2,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "system.h"
+#include "base/array.h"
+#include "leaks.h"
 
 struct maker {
 	struct flow_system *system;
 	const struct swlbr_branch_map *map;
-	size_t max_terms, max_rows;
+	size_t max_terms, max_rows, max_parts;
 	uint32_t *in_start, *in_edge;  /* edges into each block */
 	uint32_t *call_start, *caller; /* blocks that call each function */
 	bool *called_outside;	       /* per function: by code that has no counters */
-	uint32_t *come_in, *thrown;    /* per block: slack of ways in; of ways out; or SWLBR_NONE */
+	uint32_t *come_in;	       /* per block: slack of ways in, or SWLBR_NONE */
+	uint32_t *tail; /* per edge: slack of the tail calls that do not return, 0: none yet */
 };
 
 static struct swlbr_error *add_term(struct maker *maker, uint32_t var, int64_t coefficient)
@@ -178,12 +180,12 @@ static struct swlbr_error *add_out_row(struct maker *maker, uint32_t b)
 			out = true;
 	}
 	if (!error && out) {
-		maker->thrown[b] = new_slack(maker);
-		error = add_term(maker, maker->thrown[b], 1);
+		maker->system->thrown[b] = new_slack(maker);
+		error = add_term(maker, maker->system->thrown[b], 1);
 	} else if (!error && may_not_return(block)) {
 		maker->system->unreturned[b] = new_slack(maker);
 		error = add_term(maker, maker->system->unreturned[b], 1);
-		maker->thrown[b] = maker->system->unreturned[b];
+		maker->system->thrown[b] = maker->system->unreturned[b];
 	}
 	if (!error)
 		error = add_term(maker, maker->system->first_block + b, -1);
@@ -218,10 +220,11 @@ static struct swlbr_error *add_landing_rows(struct maker *maker)
 			    maker->come_in[p] != SWLBR_NONE;
 
 		for (uint32_t i = start[p]; sure && i < start[p + 1]; i++)
-			sure = map->blocks[call[i]].lands && maker->thrown[call[i]] != SWLBR_NONE;
+			sure = map->blocks[call[i]].lands &&
+			       maker->system->thrown[call[i]] != SWLBR_NONE;
 		for (uint32_t i = start[p]; sure && !error && i < start[p + 1]; i++) {
 			maker->system->unreturned[call[i]] = SWLBR_NONE;
-			error = add_term(maker, maker->thrown[call[i]], 1);
+			error = add_term(maker, maker->system->thrown[call[i]], 1);
 		}
 		if (sure && !error)
 			error = add_term(maker, maker->come_in[p], -1);
@@ -234,18 +237,154 @@ static struct swlbr_error *add_landing_rows(struct maker *maker)
 	return error;
 }
 
-static struct swlbr_error *add_call_row(struct maker *maker, uint32_t f)
+/* What setjmp returns a second time is what longjmp was called. */
+static struct swlbr_error *add_jump_row(struct maker *maker)
+{
+	const struct swlbr_branch_map *map = maker->map;
+	size_t nr[2] = { 0 };
+	struct swlbr_error *error = NULL;
+
+	for (uint32_t b = 0; b < map->nr_blocks; b++) {
+		nr[0] += map->blocks[b].jumped_to && maker->come_in[b] != SWLBR_NONE;
+		nr[1] += map->blocks[b].jumps_away && maker->system->thrown[b] != SWLBR_NONE;
+	}
+	/* If one of them is in code without counters alone, nothing is known. */
+	for (uint32_t b = 0; !error && nr[0] && nr[1] && b < map->nr_blocks; b++) {
+		if (map->blocks[b].jumped_to && maker->come_in[b] != SWLBR_NONE)
+			error = add_term(maker, maker->come_in[b], 1);
+		if (!error && map->blocks[b].jumps_away && maker->system->thrown[b] != SWLBR_NONE)
+			error = add_term(maker, maker->system->thrown[b], -1);
+	}
+	return error ? error : end_row(maker, SWLBR_NONE);
+}
+
+static bool leaks(const struct maker *maker, uint32_t function)
+{
+	return maker->system->leak[function] > 0;
+}
+
+/* Of what @whole counts, calls of @function, some do not return, and some do. */
+static struct swlbr_error *add_part(struct maker *maker, uint32_t whole, uint32_t function,
+				    uint32_t *ret)
+{
+	struct flow_system *system = maker->system;
+	struct flow_part *parts;
+	struct swlbr_error *error;
+
+	parts = array_grow(system->parts, system->nr_parts, &maker->max_parts, sizeof(*parts));
+	if (!parts)
+		return swlbr_error_no_memory();
+	system->parts = parts;
+	*ret = new_slack(maker);
+	parts[system->nr_parts++] = (struct flow_part){
+		.var = *ret, .rest = new_slack(maker), .whole = whole, .function = function
+	};
+	error = add_term(maker, *ret, 1);
+	if (!error)
+		error = add_term(maker, *ret + 1, 1);
+	if (!error)
+		error = add_term(maker, whole, -1);
+	return error ? error : end_row(maker, SWLBR_NONE);
+}
+
+static struct swlbr_error *add_tails(struct maker *maker)
+{
+	const struct swlbr_branch_map *map = maker->map;
+	struct swlbr_error *error = NULL;
+
+	maker->tail = calloc(map->nr_edges + 1, sizeof(*maker->tail));
+	if (!maker->tail)
+		return swlbr_error_no_memory();
+	for (uint32_t i = 0; !error && i < map->nr_edges; i++)
+		if (map->edges[i].kind == SWLBR_MAP_TAIL && is_counted(map, map->edges[i].from) &&
+		    leaks(maker, map->blocks[map->edges[i].to].function))
+			error = add_part(maker, i, map->blocks[map->edges[i].to].function,
+					 &maker->tail[i]);
+	return error;
+}
+
+/* How a run of @b may leave its function without a return, or come back to it. */
+static struct swlbr_error *add_left(struct maker *maker, uint32_t b)
+{
+	const struct swlbr_map_block *block = &maker->map->blocks[b];
+	struct swlbr_error *error = NULL;
+
+	if (block->jumped_to && maker->come_in[b] != SWLBR_NONE)
+		error = add_term(maker, maker->come_in[b], -1);
+	if (!error && maker->system->thrown[b] != SWLBR_NONE && !block->landing &&
+	    (block_stops(block) || maker->system->unreturned[b] != SWLBR_NONE))
+		error = add_term(maker, maker->system->thrown[b], 1);
+	for (uint32_t i = block->first_edge; !error && i < block->first_edge + block->nr_edges; i++)
+		if (maker->tail[i])
+			error = add_term(maker, maker->tail[i], 1);
+	return error;
+}
+
+/* Which calls of @f did not return; @outside: of those from outside. */
+static struct swlbr_error *add_unreturned(struct maker *maker, uint32_t f, uint32_t outside)
 {
 	const struct swlbr_map_function *function = &maker->map->functions[f];
+	uint32_t first = function->first_block;
+	bool elsewhere = false, called = outside != SWLBR_NONE;
+	struct swlbr_error *error = called ? add_term(maker, outside, -1) : NULL;
+
+	for (uint32_t i = maker->call_start[f]; !error && i < maker->call_start[f + 1]; i++) {
+		called = true;
+		if (maker->system->thrown[maker->caller[i]] == SWLBR_NONE)
+			elsewhere = true;
+		else
+			error = add_term(maker, maker->system->thrown[maker->caller[i]], -1);
+	}
+	for (uint32_t i = maker->in_start[first]; !error && i < maker->in_start[first + 1]; i++) {
+		uint32_t edge = maker->in_edge[i];
+
+		called |= maker->tail[edge] != 0;
+		if (maker->tail[edge])
+			error = add_term(maker, maker->tail[edge], -1);
+		else if (maker->map->edges[edge].kind == SWLBR_MAP_TAIL)
+			elsewhere = true;
+	}
+	if (!error && (elsewhere || !called))
+		error = add_term(maker, new_slack(maker), -1);
+	return error;
+}
+
+/* As often as @f was left without a return, and not come back to, calls of it did not return. */
+static struct swlbr_error *add_leak_row(struct maker *maker, uint32_t f)
+{
+	const struct swlbr_map_function *function = &maker->map->functions[f];
+	uint32_t first = function->first_block, outside = maker->system->outside[f];
+	struct swlbr_error *error = NULL;
+
+	if (leaks(maker, f) && outside != SWLBR_NONE)
+		error = add_part(maker, outside, f, &outside);
+	for (uint32_t b = first; !error && b < first + function->nr_blocks; b++)
+		error = add_left(maker, b);
+	if (!error && leaks(maker, f))
+		error = add_unreturned(maker, f, outside);
+	return error ? error : end_row(maker, SWLBR_NONE);
+}
+
+static struct swlbr_error *add_leak_rows(struct maker *maker)
+{
+	struct swlbr_error *error = add_tails(maker);
+
+	for (uint32_t f = 0; !error && f < maker->map->nr_functions; f++)
+		if (leaks(maker, f) || (maker->map->functions[f].calls_setjmp &&
+					maker->map->functions[f].instrumented))
+			error = add_leak_row(maker, f);
+	return error;
+}
+
+static struct swlbr_error *add_call_row(struct maker *maker, uint32_t f)
+{
 	struct flow_system *system = maker->system;
 	struct swlbr_error *error = NULL;
 
 	for (uint32_t i = maker->call_start[f]; !error && i < maker->call_start[f + 1]; i++)
 		error = add_term(maker, system->first_block + maker->caller[i], 1);
-	if (!error && (function->address_taken || maker->called_outside[f])) {
-		system->outside[f] = new_slack(maker);
+	if (!error && system->outside[f] != SWLBR_NONE)
 		error = add_term(maker, system->outside[f], 1);
-	}
 	if (!error)
 		error = add_term(maker, system->first_entry + f, -1);
 	return error ? error : end_row(maker, SWLBR_NONE);
@@ -352,8 +491,15 @@ static struct swlbr_error *make(struct maker *maker)
 
 	if (!error)
 		error = index_calls(maker);
+	for (uint32_t i = 0; !error && i < map->nr_functions; i++)
+		maker->system->outside[i] = map->functions[i].instrumented &&
+							    (map->functions[i].address_taken ||
+							     maker->called_outside[i])
+						    ? new_slack(maker)
+						    : SWLBR_NONE;
 	for (uint32_t i = 0; !error && i < map->nr_blocks; i++) {
-		maker->system->unreturned[i] = maker->come_in[i] = maker->thrown[i] = SWLBR_NONE;
+		maker->system->unreturned[i] = maker->come_in[i] = maker->system->thrown[i] =
+			SWLBR_NONE;
 		if (!is_counted(map, i))
 			continue;
 		error = add_in_row(maker, i);
@@ -362,9 +508,12 @@ static struct swlbr_error *make(struct maker *maker)
 	}
 	if (!error)
 		error = add_landing_rows(maker);
+	if (!error)
+		error = add_jump_row(maker);
+	if (!error && maker->system->leak)
+		error = add_leak_rows(maker);
 	maker->system->first_call_row = (uint32_t)maker->system->nr_rows;
 	for (uint32_t i = 0; !error && i < map->nr_functions; i++) {
-		maker->system->outside[i] = SWLBR_NONE;
 		if (map->functions[i].instrumented)
 			error = add_call_row(maker, i);
 	}
@@ -374,12 +523,13 @@ static struct swlbr_error *make(struct maker *maker)
 	return error ? error : index_rows(maker->system);
 }
 
-struct swlbr_error *flow_system_init(struct flow_system *system, const struct swlbr_branch_map *map)
+struct swlbr_error *flow_system_init(struct flow_system *system, const struct swlbr_branch_map *map,
+				     double *leak)
 {
 	struct maker maker = { .system = system, .map = map };
 	struct swlbr_error *error;
 
-	*system = (struct flow_system){ 0 };
+	*system = (struct flow_system){ .leak = leak };
 	system->first_block = (uint32_t)map->nr_edges;
 	system->first_entry = system->first_block + (uint32_t)map->nr_blocks;
 	system->first_slack = system->first_entry + (uint32_t)map->nr_functions;
@@ -387,17 +537,17 @@ struct swlbr_error *flow_system_init(struct flow_system *system, const struct sw
 	system->outside = calloc(map->nr_functions + 1, sizeof(*system->outside));
 	system->unreturned = calloc(map->nr_blocks + 1, sizeof(*system->unreturned));
 	maker.come_in = calloc(map->nr_blocks + 1, sizeof(*maker.come_in));
-	maker.thrown = calloc(map->nr_blocks + 1, sizeof(*maker.thrown));
-	error = system->outside && system->unreturned && maker.come_in && maker.thrown
+	system->thrown = calloc(map->nr_blocks + 1, sizeof(*system->thrown));
+	error = system->outside && system->unreturned && maker.come_in && system->thrown
 			? make(&maker)
 			: swlbr_error_no_memory();
 	free(maker.come_in);
-	free(maker.thrown);
 	free(maker.in_start);
 	free(maker.in_edge);
 	free(maker.call_start);
 	free(maker.caller);
 	free(maker.called_outside);
+	free(maker.tail);
 	return error;
 }
 
@@ -411,4 +561,7 @@ void flow_system_deinit(struct flow_system *system)
 	free(system->var_start);
 	free(system->outside);
 	free(system->unreturned);
+	free(system->thrown);
+	free(system->leak);
+	free(system->parts);
 }

@@ -194,6 +194,107 @@ static void test_unreturned(void)
 	verdict(good, "calls that do not return are no contradiction of counts");
 }
 
+/* A function that calls function @callee and returns. */
+static uint32_t make_caller(int counter, uint32_t callee)
+{
+	uint32_t call;
+
+	hand_function(&hand, true, hand.map.nr_functions == 0);
+	call = hand_block(&hand, CALL, counter);
+	hand.blocks[call].callee = callee;
+	hand_edge(&hand, SWLBR_MAP_AFTER_CALL, call + 1);
+	hand_block(&hand, RET, -1);
+	return call + 1;
+}
+
+/* if (a) throw; */
+static void make_thrower(int counter)
+{
+	uint32_t first;
+
+	hand_function(&hand, true, false);
+	first = hand_block(&hand, COND, counter);
+	hand_edge(&hand, FALL, first + 1);
+	hand_edge(&hand, TAKEN, first + 2);
+	hand_block(&hand, SWLBR_MAP_END_STOP, counter + 1);
+	hand_block(&hand, RET, -1);
+}
+
+/* What throws is counted: callers, and theirs, are gone on in as often as it has not. */
+static void test_leak(void)
+{
+	uint32_t after[2];
+	bool good;
+
+	hand = (struct hand_map){ 0 };
+	after[0] = make_caller(0, 1);
+	after[1] = make_caller(1, 2);
+	make_thrower(2);
+	good = solve((const uint64_t[]){ 100, 100, 100, 40 });
+	for (int i = 0; good && i < 2; i++)
+		good = result.block[after[i]] == 60 && result.block_exact[after[i]];
+	verdict(good && result.moved == 0 && result.unknown == 0,
+		"a throw through two callers: all exact");
+	verdict(solve((const uint64_t[]){ 100, 100, 100, 0 }) && result.block[after[0]] == 100 &&
+			result.block_exact[after[0]],
+		"none thrown: all calls return");
+	hand.functions[2].address_taken = true;
+	good = solve((const uint64_t[]){ 100, 100, 120, 40 }) && result.block[after[0]] > 62 &&
+	       result.block[after[0]] < 78 && !result.block_exact[after[0]];
+	verdict(good, "a throw that may also have gone elsewhere: inferred");
+}
+
+static void test_shared_leak(void)
+{
+	uint32_t after[2];
+	bool good;
+
+	hand = (struct hand_map){ 0 };
+	after[0] = make_caller(0, 2);
+	after[1] = make_caller(1, 2);
+	hand.functions[1].address_taken = true;
+	make_thrower(2);
+	good = solve((const uint64_t[]){ 300, 100, 400, 40 }) &&
+	       near(result.block[after[0]] + result.block[after[1]], 360) &&
+	       fabs(result.block[after[0]] - 270) < 5 && !result.block_exact[after[0]] &&
+	       !result.block_exact[after[1]];
+	verdict(good, "a throw through one of two callers: in proportion, and inferred");
+}
+
+/* for (;;) { if (!setjmp()) thrower(); else n++; }, as often as the loop's counter says */
+static void test_setjmp(void)
+{
+	bool good;
+
+	hand = (struct hand_map){ 0 };
+	hand_function(&hand, true, true);
+	hand.functions[0].calls_setjmp = true;
+	hand_block(&hand, NONE, 0);
+	hand_edge(&hand, FALL, 1);
+	hand_block(&hand, CALL, -1); /* setjmp */
+	hand_edge(&hand, SWLBR_MAP_AFTER_CALL, 2);
+	hand_block(&hand, COND, -1);
+	hand.blocks[2].entered = hand.blocks[2].jumped_to = true;
+	hand_edge(&hand, FALL, 3);
+	hand_edge(&hand, TAKEN, 4);
+	hand_block(&hand, CALL, 1);
+	hand.blocks[3].callee = 1;
+	hand_edge(&hand, SWLBR_MAP_AFTER_CALL, 5);
+	hand_block(&hand, NONE, 2);
+	hand_edge(&hand, FALL, 5);
+	hand_block(&hand, COND, -1);
+	hand_edge(&hand, FALL, 6);
+	hand_edge(&hand, TAKEN, 1);
+	hand_block(&hand, RET, -1);
+	make_thrower(3);
+	hand.blocks[8].jumps_away = true;
+	good = solve((const uint64_t[]){ 1, 300, 100, 300, 100 }) && result.block[1] == 300 &&
+	       result.block[2] == 400 && result.block[5] == 300 && result.block[6] == 1;
+	for (unsigned int i = 0; good && i < 7; i++)
+		good = result.block_exact[i];
+	verdict(good && result.moved == 0, "longjmp comes to setjmp, and calls between end: exact");
+}
+
 /* Two counters of one straight piece say 1000 and 900. */
 static void test_conflict(void)
 {
@@ -257,6 +358,9 @@ int main(void)
 	test_inlined();
 	test_unrolled();
 	test_unreturned();
+	test_leak();
+	test_shared_leak();
+	test_setjmp();
 	test_conflict();
 	test_targets();
 	swlbr_flow_result_deinit(&result);

@@ -55,7 +55,7 @@ struct swlbr_map_function {
 	uint8_t instrumented; /* it has increment sites */
 	uint8_t never_returns;
 	uint8_t address_taken; /* or visible to others: callers may be anywhere */
-	uint8_t reserved;
+	uint8_t calls_setjmp;
 };
 
 struct swlbr_map_block {
@@ -65,15 +65,17 @@ struct swlbr_map_block {
 	uint32_t first_site, nr_sites;
 	/* Of an indirect call: its value site, and the data record that has it; or SWLBR_NONE */
 	uint32_t value_function, value_site;
-	uint32_t callee;   /* function that it calls or, where there is no edge, jumps to */
-	uint32_t landing;  /* 1 + the block where what its call throws goes on; 0: none */
-	uint8_t end_kind;  /* enum swlbr_map_end */
-	uint8_t leaves;	   /* may go where the map does not: unknown targets, other binaries */
-	uint8_t entered;   /* may be come to from there: unwinding, tables that were not found */
-	uint8_t padding;   /* nothing but nops */
-	uint8_t condition; /* enum swlbr_map_condition */
-	uint8_t lands;	   /* whatever its call throws lands there */
-	uint8_t reserved[6];
+	uint32_t callee;    /* function that it calls or, where there is no edge, jumps to */
+	uint32_t landing;   /* 1 + the block where what its call throws goes on; 0: none */
+	uint8_t end_kind;   /* enum swlbr_map_end */
+	uint8_t leaves;	    /* may go where the map does not: unknown targets, other binaries */
+	uint8_t entered;    /* may be come to from there: unwinding, tables that were not found */
+	uint8_t padding;    /* nothing but nops */
+	uint8_t condition;  /* enum swlbr_map_condition */
+	uint8_t lands;	    /* whatever its call throws lands there */
+	uint8_t jumps_away; /* calls longjmp */
+	uint8_t jumped_to;  /* that goes on here: behind a call of setjmp */
+	uint8_t reserved[4];
 };
 
 struct swlbr_map_edge {
