@@ -334,9 +334,10 @@ for name in any raw two equal group; do
 	is "$name: nothing lost" "$(samples $name LOST)$(samples $name LOST_SAMPLES)" ""
 done
 is "perf stat counts" "$(awk -F, '/swlbr/ { print ($1 + 0 > 100000) }' "$scratch/pmu/stat")" 1
-is "perf stat of 33 events on a CPU: one has no place, which it says" \
-	"$(awk -F, '/swlbr/ { counted += $1 + 0 > 1000; said += $1 == "<not counted>" }
-		END { print counted, said }' "$scratch/pmu/many")" "32 1"
+# Linux 6.1 does not schedule the last one; later ones let them take turns, and tell how long each had.
+is "perf stat of 33 events on a CPU: one too many, which it says" \
+	"$(awk -F, '/swlbr/ { nr++; counted += $1 + 0 > 1000; less += $1 == "<not counted>" || $5 < 100 }
+		END { print nr, (counted >= 32), (less > 0) }' "$scratch/pmu/many")" "33 1 1"
 is "perf report has branches of the kernel" "$(grep -c '\[k\].*\[k\]' "$scratch/pmu/report" |
 	awk '{ print ($1 > 20) }')" 1
 perf script -i "$scratch/pmu/any.data" -F +brstackinsn --vmlinux "$vmlinux" 2>/dev/null >"$scratch/insns"
@@ -399,8 +400,9 @@ is "inject: stacks are of their time" "$(awk '{ time = $3 + 0 }
 	$1 == "stater" && time > last { last = time }
 	$1 == "piper" && (!first || time < first) { first = time }
 	END { print (last && first > last) }' "$scratch/comms.script")" 1
+# What a tick finds is the running thread's, also what another has counted since it was last looked at.
 is "inject: and of what their thread did" "$(awk '/pipe_(read|write)/ { pipe[$1]++ } { all[$1]++ }
-	END { print (pipe["piper"] > all["piper"] / 4), (pipe["stater"] < all["stater"] / 50) }' \
+	END { print (pipe["piper"] > all["piper"] / 10), (pipe["stater"] < all["stater"] / 50) }' \
 	"$scratch/comms.script")" "1 1"
 is "inject: as many for a thread as it counted" "$(awk 'NR == FNR { counted[$1] += $2; sum += $2; next }
 	{ drawn[$1]++; nr++ }

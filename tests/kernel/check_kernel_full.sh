@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# All that is tried of the kernel's part: it builds ten kernels, which takes hours on a small
-# machine.
+# All that is tried of the kernel's part, for which it builds ten kernels.
 #
 #   tests/kernel/check_kernel_full.sh
 #
