@@ -9,7 +9,7 @@
 
 #include "leaks.h"
 
-/* Of a function's calls: fewer than that are those of a program's end, or no matter. */
+/* Of a function's calls; once a program ends. Fewer are no matter. */
 #define MIN_PART 1e-3
 /* Callers of callers of... that are followed. */
 #define MAX_ROUNDS 64
@@ -67,7 +67,7 @@ static bool find_more(struct finder *finder)
 		    finder->goes_on[f])
 			continue;
 		came = block_value(finder, function->first_block);
-		if (finder->left[f] < came * MIN_PART)
+		if (finder->left[f] <= 1 || finder->left[f] < came * MIN_PART)
 			continue;
 		found |= !(finder->part[f] > 0);
 		finder->part[f] = finder->left[f] < came ? finder->left[f] / came : 1;

@@ -263,6 +263,20 @@ static bool leaks(const struct maker *maker, uint32_t function)
 	return maker->system->leak[function] > 0;
 }
 
+static bool may_be_called_outside(const struct maker *maker, uint32_t f)
+{
+	return maker->map->functions[f].address_taken || maker->called_outside[f];
+}
+
+static uint32_t outside_of(struct maker *maker, uint32_t f)
+{
+	uint32_t *outside = &maker->system->outside[f];
+
+	if (*outside == SWLBR_NONE)
+		*outside = new_slack(maker);
+	return *outside;
+}
+
 /* Of what @whole counts, calls of @function, some do not return, and some do. */
 static struct swlbr_error *add_part(struct maker *maker, uint32_t whole, uint32_t function,
 				    uint32_t *ret)
@@ -353,11 +367,11 @@ static struct swlbr_error *add_unreturned(struct maker *maker, uint32_t f, uint3
 static struct swlbr_error *add_leak_row(struct maker *maker, uint32_t f)
 {
 	const struct swlbr_map_function *function = &maker->map->functions[f];
-	uint32_t first = function->first_block, outside = maker->system->outside[f];
+	uint32_t first = function->first_block, outside = SWLBR_NONE;
 	struct swlbr_error *error = NULL;
 
-	if (leaks(maker, f) && outside != SWLBR_NONE)
-		error = add_part(maker, outside, f, &outside);
+	if (leaks(maker, f) && may_be_called_outside(maker, f))
+		error = add_part(maker, outside_of(maker, f), f, &outside);
 	for (uint32_t b = first; !error && b < first + function->nr_blocks; b++)
 		error = add_left(maker, b);
 	if (!error && leaks(maker, f))
@@ -383,8 +397,8 @@ static struct swlbr_error *add_call_row(struct maker *maker, uint32_t f)
 
 	for (uint32_t i = maker->call_start[f]; !error && i < maker->call_start[f + 1]; i++)
 		error = add_term(maker, system->first_block + maker->caller[i], 1);
-	if (!error && system->outside[f] != SWLBR_NONE)
-		error = add_term(maker, system->outside[f], 1);
+	if (!error && may_be_called_outside(maker, f))
+		error = add_term(maker, outside_of(maker, f), 1);
 	if (!error)
 		error = add_term(maker, system->first_entry + f, -1);
 	return error ? error : end_row(maker, SWLBR_NONE);
@@ -492,11 +506,7 @@ static struct swlbr_error *make(struct maker *maker)
 	if (!error)
 		error = index_calls(maker);
 	for (uint32_t i = 0; !error && i < map->nr_functions; i++)
-		maker->system->outside[i] = map->functions[i].instrumented &&
-							    (map->functions[i].address_taken ||
-							     maker->called_outside[i])
-						    ? new_slack(maker)
-						    : SWLBR_NONE;
+		maker->system->outside[i] = SWLBR_NONE;
 	for (uint32_t i = 0; !error && i < map->nr_blocks; i++) {
 		maker->system->unreturned[i] = maker->come_in[i] = maker->system->thrown[i] =
 			SWLBR_NONE;
