@@ -56,5 +56,5 @@ task: 0
 stat: 0
 2
 1"
-is "1,000 starts and stops" "$(grep -c '[1-9] bytes of records' "$scratch/stress/said")" 1
+is "1,000 starts and stops" "$(grep -c '^[1-9][0-9]* bytes of records' "$scratch/stress/said")" 1
 exit $status
