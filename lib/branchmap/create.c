@@ -48,20 +48,6 @@ static void mark_leaving(struct swlbr_branch_map *map)
 	}
 }
 
-static void mark_jumped_to(struct builder *builder)
-{
-	struct swlbr_branch_map *map = builder->map;
-
-	for (size_t i = 0; i < map->nr_blocks; i++) {
-		const struct swlbr_map_block *block = &map->blocks[i];
-
-		if (block->nr_edges && map->edges[block->first_edge].kind == SWLBR_MAP_AFTER_CALL &&
-		    builder_calls_library(builder, i) == LIBRARY_SETJMP)
-			map->blocks[map->edges[block->first_edge].to].jumped_to =
-				map->functions[block->function].calls_setjmp = true;
-	}
-}
-
 /* Blocks that nothing leads to can be run all the same: by the unwinder, by an unknown table. */
 static void mark_entered(struct swlbr_branch_map *map)
 {
@@ -137,7 +123,6 @@ static struct swlbr_error *build(struct builder *builder)
 		error = builder_renew_sites(builder);
 	if (!error) {
 		mark_leaving(builder->map);
-		mark_jumped_to(builder);
 		mark_entered(builder->map);
 		find_landings(builder);
 	}

@@ -71,27 +71,24 @@ static bool is_one_of(const char *name, const char *const *names, size_t nr)
 	return false;
 }
 
-/* Of another binary, or, in one that is linked statically, of code without counters. */
-static const char *library_function(struct builder *builder, size_t block)
-{
-	const struct swlbr_branch_map *map = builder->map;
-	uint32_t callee = map->blocks[block].callee;
-
-	if (callee == SWLBR_NONE)
-		return builder->callee[block] ? import_of_stub(builder, builder->callee[block])
-					      : NULL;
-	return map->functions[callee].instrumented
-		       ? NULL
-		       : swlbr_branch_map_name(map, &map->functions[callee]);
-}
-
+/*
+ * In a binary that is linked statically they are code without counters. Whether that returns its own
+ * code says, whatever its name; but not of longjmp, which ends in a jump through a register.
+ */
 enum library_call builder_calls_library(struct builder *builder, size_t block)
 {
-	const char *name = library_function(builder, block);
+	const struct swlbr_branch_map *map = builder->map;
+	const uint32_t callee = map->blocks[block].callee;
+	const char *name = NULL;
 
+	if (callee == SWLBR_NONE && builder->callee[block])
+		name = import_of_stub(builder, builder->callee[block]);
+	else if (callee != SWLBR_NONE && !map->functions[callee].instrumented)
+		name = swlbr_branch_map_name(map, &map->functions[callee]);
 	if (!name)
 		return LIBRARY_OTHER;
-	if (is_one_of(name, never_returning, sizeof(never_returning) / sizeof(*never_returning)))
+	if (callee == SWLBR_NONE &&
+	    is_one_of(name, never_returning, sizeof(never_returning) / sizeof(*never_returning)))
 		return LIBRARY_NEVER_RETURNS;
 	if (is_one_of(name, longjmps, sizeof(longjmps) / sizeof(*longjmps)))
 		return LIBRARY_LONGJMP;

@@ -7,7 +7,7 @@
 
 #define MAGIC "swlbrmap"
 /* Goes up with every change of what a map of the same binary holds, or how it is stored. */
-#define REVISION 11
+#define REVISION 12
 
 struct header {
 	char magic[8];

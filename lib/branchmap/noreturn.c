@@ -73,15 +73,27 @@ static void squeeze(struct swlbr_branch_map *map)
 	map->nr_edges = kept;
 }
 
-static struct swlbr_error *drop_imports(struct builder *builder)
+/* longjmp goes on behind a call of setjmp. */
+static void mark_jumped_to(struct swlbr_branch_map *map, const struct swlbr_map_block *block)
 {
+	if (!block->nr_edges || map->edges[block->first_edge].kind != SWLBR_MAP_AFTER_CALL)
+		return;
+	map->blocks[map->edges[block->first_edge].to].jumped_to = true;
+	map->functions[block->function].calls_setjmp = true;
+}
+
+static struct swlbr_error *note_library_calls(struct builder *builder)
+{
+	struct swlbr_branch_map *map = builder->map;
 	struct swlbr_error *error = NULL;
 
-	for (size_t i = 0; !error && i < builder->map->nr_blocks; i++) {
+	for (size_t i = 0; !error && i < map->nr_blocks; i++) {
 		enum library_call call = builder_calls_library(builder, i);
 
-		builder->map->blocks[i].jumps_away = call == LIBRARY_LONGJMP;
-		if (call == LIBRARY_NEVER_RETURNS || call == LIBRARY_LONGJMP)
+		map->blocks[i].jumps_away = call == LIBRARY_LONGJMP;
+		if (call == LIBRARY_SETJMP)
+			mark_jumped_to(map, &map->blocks[i]);
+		else if (call != LIBRARY_OTHER)
 			error = drop_after_call(builder, i);
 	}
 	return error;
@@ -106,7 +118,7 @@ static struct swlbr_error *drop_calls(struct builder *builder)
 static struct swlbr_error *find_all(struct builder *builder, bool *seen, uint32_t *stack)
 {
 	struct swlbr_branch_map *map = builder->map;
-	struct swlbr_error *error = drop_imports(builder);
+	struct swlbr_error *error = note_library_calls(builder);
 	bool changed = true;
 
 	for (unsigned int round = 0; !error && changed && round < MAX_ROUNDS; round++) {

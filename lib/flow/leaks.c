@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * Blocks that end in no return are counted as others are. From them it goes up from callee to
- * caller, by direct calls, as long as what does not return is not little beside what does. It ends at
- * functions of setjmp, and at those that may be gone on in: of handlers that take some exceptions and not
- * others.
+ * caller, by direct calls, as long as what does not return is not little beside what does. It ends
+ * at functions that call setjmp, and at those that may be gone on in: of handlers that take some
+ * exceptions and not others.
  */
 #include <stdlib.h>
 
 #include "leaks.h"
 
-/* Of a function's calls; once a program ends. Fewer are no matter. */
+/* Less of a function's calls is no matter, nor is the one time that a program ends. */
 #define MIN_PART 1e-3
 /* Callers of callers of... that are followed. */
 #define MAX_ROUNDS 64
@@ -115,7 +115,6 @@ struct swlbr_error *leaks_find(const struct flow_state *state, double *ret, bool
 	*found_ret = false;
 	finder.left = calloc(map->nr_functions + 1, sizeof(*finder.left));
 	finder.goes_on = calloc(map->nr_functions + 1, sizeof(*finder.goes_on));
-
 	if (finder.left && finder.goes_on && pad) {
 		find_going_on(&finder, pad);
 		for (unsigned int round = 0; round < MAX_ROUNDS && find_more(&finder); round++)
@@ -125,7 +124,6 @@ struct swlbr_error *leaks_find(const struct flow_state *state, double *ret, bool
 		error = swlbr_error_no_memory();
 	}
 	free(pad);
-
 	free(finder.left);
 	free(finder.goes_on);
 	return error;

@@ -15,18 +15,6 @@ static inline bool block_stops(const struct swlbr_map_block *block)
 	       !block->landing;
 }
 
-/* True if the call of @block, with @leak as leaks_find() has it, may not return. */
-static inline bool block_leaks(const struct swlbr_branch_map *map, const double *leak,
-			       const struct swlbr_map_block *block)
-{
-	if (!leak)
-		return false;
-	if (block->end_kind == SWLBR_MAP_END_INDIRECT_CALL)
-		return map->functions[block->function].calls_setjmp;
-	return block->end_kind == SWLBR_MAP_END_CALL && block->callee != SWLBR_NONE &&
-	       leak[block->callee] > 0;
-}
-
 /*
  * What part of the calls of each function has not returned, by what was decided as if all had, and
  * 0 where it is little, or may have ended in the function itself: @ret, one for each function, all 0

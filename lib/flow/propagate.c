@@ -8,16 +8,28 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "leaks.h"
+#include "solver.h"
 
-/* In functions whose rows agree all calls return, but those of functions that leak. */
+/* The call of block @b is of a function that leaks, or may be ended by what goes on at its setjmp. */
+static bool may_be_ended(const struct flow_state *state, size_t b)
+{
+	const struct swlbr_map_block *block = &state->map->blocks[b];
+	const double *leak = state->system->leak;
+
+	if (!leak)
+		return false;
+	if (block->end_kind == SWLBR_MAP_END_INDIRECT_CALL)
+		return state->map->functions[block->function].calls_setjmp;
+	return block->callee != SWLBR_NONE && leak[block->callee] > 0;
+}
+
+/* In functions whose rows agree all calls return, but those that may be ended. */
 static void close_unreturned(struct flow_state *state, const bool *disagrees)
 {
 	const struct flow_system *system = state->system;
 
 	for (size_t b = 0; b < state->map->nr_blocks; b++) {
-		if (system->unreturned[b] != SWLBR_NONE &&
-		    !block_leaks(state->map, system->leak, &state->map->blocks[b]) &&
+		if (system->unreturned[b] != SWLBR_NONE && !may_be_ended(state, b) &&
 		    !(disagrees && disagrees[state->map->blocks[b].function]))
 			flow_decide(state, system->unreturned[b], 0);
 	}

@@ -35,6 +35,9 @@ $cc $flags -o longjmp "$here/unreturned/longjmp.c" || fail "build of longjmp.c"
 $cc $flags -static -o longjmp-static "$here/unreturned/longjmp.c" || fail "static build of longjmp.c"
 # shellcheck disable=SC2086
 ${cc/clang/clang++} $flags -o throw "$here/unreturned/throw.cc" || fail "build of throw.cc"
+# shellcheck disable=SC2086
+$cc $flags -o namesake "$here/unreturned/namesake.c" || fail "build of namesake.c"
 as_emulated longjmp longjmp 10
 as_emulated "longjmp in a static program" longjmp-static 10
 as_emulated throw throw 10
+as_emulated "a namesake of err()" namesake 3
