@@ -116,21 +116,21 @@ static struct swlbr_error *make_leaking(struct swlbr_flow *flow, const struct fl
 	return flow_system_init(&flow->leaking, flow->map, leak);
 }
 
-/* @leaks: whether they are looked for, and whether there were any. */
-static struct swlbr_error *decide(struct swlbr_flow *flow, const uint64_t *counters, bool *leaks,
+static struct swlbr_error *decide(struct swlbr_flow *flow, const uint64_t *counters,
 				  struct flow_state *state)
 {
 	size_t nr = flow->map->nr_functions;
 	bool *disagrees = calloc(nr + 1, sizeof(*disagrees));
+	bool leaks = false;
 	struct swlbr_error *error;
 
 	*state = (struct flow_state){ 0 };
 	if (!disagrees)
 		return swlbr_error_no_memory();
 	error = propagate_all(&flow->system, flow->map, counters, disagrees, state);
-	if (!error && *leaks)
-		error = make_leaking(flow, state, leaks);
-	if (!error && *leaks) {
+	if (!error)
+		error = make_leaking(flow, state, &leaks);
+	if (!error && leaks) {
 		memset(disagrees, 0, nr * sizeof(*disagrees));
 		error = propagate_all(&flow->leaking, flow->map, counters, disagrees, state);
 	}
@@ -140,15 +140,15 @@ static struct swlbr_error *decide(struct swlbr_flow *flow, const uint64_t *count
 	return error;
 }
 
-static struct swlbr_error *solve(struct swlbr_flow *flow, const uint64_t *counters,
-				 const struct swlbr_flow_result *prior, bool *leaks,
-				 struct swlbr_flow_result *result)
+struct swlbr_error *swlbr_flow_solve(struct swlbr_flow *flow, const uint64_t *counters,
+				     const struct swlbr_flow_result *prior,
+				     struct swlbr_flow_result *result)
 {
 	struct flow_state state;
 	struct swlbr_error *error;
 
 	*result = (struct swlbr_flow_result){ 0 };
-	error = decide(flow, counters, leaks, &state);
+	error = decide(flow, counters, &state);
 	if (!error)
 		error = flow_limit(&state);
 	if (!error)
@@ -164,28 +164,5 @@ static struct swlbr_error *solve(struct swlbr_flow *flow, const uint64_t *counte
 	flow_state_deinit(&state);
 	if (error)
 		swlbr_flow_result_deinit(result);
-	return error;
-}
-
-struct swlbr_error *swlbr_flow_solve(struct swlbr_flow *flow, const uint64_t *counters,
-				     const struct swlbr_flow_result *prior,
-				     struct swlbr_flow_result *result)
-{
-	bool leaks = true, none = false;
-	struct swlbr_error *error = solve(flow, counters, prior, &leaks, result);
-	struct swlbr_flow_result other;
-
-	if (error || !leaks || !swlbr_flow_disagrees(result))
-		return error;
-	/* Rows of leaks that go so little with the others are of something else. */
-	error = solve(flow, counters, prior, &none, &other);
-	if (error) {
-		swlbr_flow_result_deinit(result);
-	} else if (other.moved < result->moved) {
-		swlbr_flow_result_deinit(result);
-		*result = other;
-	} else {
-		swlbr_flow_result_deinit(&other);
-	}
 	return error;
 }

@@ -2,8 +2,17 @@
 /*
  * Dual of the least divergence problem: with x(l) = value * exp(A' l), maximise rest'l - sum x(l).
  * Its gradient is what the rows are off by, rest - A x, and its second derivative is -A diag(x) A'.
- * A little of l'l is taken off, so that rows which cannot all hold end off by some counts instead
- * of sending l to infinity.
+ * Rows that cannot all hold would send l to infinity, so each may be off by
+ *
+ *   SOFTNESS * l + 2 * slack * sinh(l)
+ *
+ * of which the first part keeps the matrix regular, and the second, two slack variables that start
+ * at next to nothing, is little beside any count until l is beyond what counts need.
+ *
+ * A row that is far off asks for steps that others have no use for. So to the diagonal of each row
+ * goes what it is off by, over the step that it may take: the nearer the answer, the nearer to
+ * Newton's method (D.-H. Li, M. Fukushima, L. Qi, N. Yamashita, "Regularized Newton methods for
+ * convex minimization problems with singular solutions", 2004).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,23 +20,21 @@
 #include "cholesky.h"
 #include "open_rows.h"
 
-#define MAX_STEPS    80 /* before rows are relaxed */
+#define MAX_STEPS    300 /* of all rounds */
 #define MAX_ROUNDS   10
-#define SOFTNESS     0.02 /* counts that a row may be off by for each unit of its multiplier */
-#define RELAXED	     1e12 /* the same of a row that does not count any more */
+#define SOFTNESS     0.02
 #define MAX_EXPONENT 3.0
-/* A multiplier that nothing but a row that cannot hold needs: exp(25) is 7e10. */
-#define TOO_GREAT 25
+#define SLACK	     1e-9
+#define MORE_SLACK   1e-7 /* of rows that give way */
 
 struct newton {
 	struct open_rows *rows;
 	struct cholesky matrix;
 	uint32_t *list_start, *list_row; /* per variable: the rows that it is in */
 	double *list_coefficient;
-	double *off, *direction, *multiplier, *softness, *work; /* per row */
-	double *exponent;					/* per variable */
-	double *best;	  /* per variable: the values whose rows were off by the least */
-	double least_off; /* the sum that they were off by */
+	double *off, *direction, *multiplier, *work; /* per row */
+	double *exponent;			     /* per variable */
+	unsigned int steps;
 };
 
 static struct swlbr_error *index_rows(struct newton *newton)
@@ -66,6 +73,11 @@ static void multiply_transposed(const struct open_rows *rows, const double *from
 	}
 }
 
+static double slack_of(const struct newton *newton, size_t row)
+{
+	return newton->rows->gives_way[row] ? MORE_SLACK : SLACK;
+}
+
 /* The gradient, and the worst share that a row is off by. */
 static double measure(struct newton *newton)
 {
@@ -81,8 +93,8 @@ static double measure(struct newton *newton)
 			sum += term;
 			size += fabs(term);
 		}
-		newton->off[row] =
-			rows->rest[row] - sum - newton->softness[row] * newton->multiplier[row];
+		newton->off[row] = rows->rest[row] - sum - SOFTNESS * newton->multiplier[row] -
+				   2 * slack_of(newton, row) * sinh(newton->multiplier[row]);
 		share = fabs(newton->off[row]) / size;
 		if (share > worst)
 			worst = share;
@@ -99,14 +111,16 @@ static double dot(const double *a, const double *b, size_t nr)
 	return sum;
 }
 
-/* direction: solves (A diag(x) A' + softness) direction = off */
+/* direction: solves (A diag(x) A' + what is on the diagonal) direction = off */
 static void find_direction(struct newton *newton)
 {
 	const struct open_rows *rows = newton->rows;
 
 	cholesky_clear(&newton->matrix);
 	for (uint32_t row = 0; row < rows->nr_rows; row++) {
-		cholesky_add(&newton->matrix, row, row, newton->softness[row]);
+		cholesky_add(&newton->matrix, row, row,
+			     SOFTNESS + 2 * slack_of(newton, row) * cosh(newton->multiplier[row]) +
+				     fabs(newton->off[row]) / MAX_EXPONENT);
 		newton->direction[row] = newton->off[row];
 	}
 	for (size_t v = 0; v < rows->nr_vars; v++) {
@@ -132,9 +146,13 @@ static double gain(const struct newton *newton, double step, double slope)
 
 	for (size_t i = 0; i < rows->nr_vars; i++)
 		sum -= rows->value[i] * expm1(step * newton->exponent[i]);
-	for (size_t i = 0; i < rows->nr_rows; i++)
-		sum -= newton->softness[i] * step * newton->direction[i] *
-		       (newton->multiplier[i] + step * newton->direction[i] / 2);
+	for (size_t i = 0; i < rows->nr_rows; i++) {
+		double l = newton->multiplier[i], more = step * newton->direction[i];
+
+		/* cosh(l + more) - cosh(l) = 2 sinh(l + more / 2) sinh(more / 2) */
+		sum -= SOFTNESS * more * (l + more / 2) +
+		       4 * slack_of(newton, i) * sinh(l + more / 2) * sinh(more / 2);
+	}
 	return sum - 1e-4 * step * slope;
 }
 
@@ -171,123 +189,49 @@ static struct swlbr_error *allocate(struct newton *newton)
 	newton->off = calloc(rows->nr_rows + 1, sizeof(double));
 	newton->direction = calloc(rows->nr_rows + 1, sizeof(double));
 	newton->multiplier = calloc(rows->nr_rows + 1, sizeof(double));
-	newton->softness = calloc(rows->nr_rows + 1, sizeof(double));
 	newton->work = calloc(rows->nr_rows + 1, sizeof(double));
 	newton->exponent = calloc(rows->nr_vars + 1, sizeof(double));
-	newton->best = calloc(rows->nr_vars + 1, sizeof(double));
-	if (!newton->off || !newton->direction || !newton->multiplier || !newton->softness ||
-	    !newton->work || !newton->exponent || !newton->best)
+	if (!newton->off || !newton->direction || !newton->multiplier || !newton->work ||
+	    !newton->exponent)
 		return swlbr_error_no_memory();
-	for (size_t i = 0; i < rows->nr_rows; i++)
-		newton->softness[i] = SOFTNESS;
 	return index_rows(newton);
 }
 
-/* Multipliers of rows that cannot hold are without bound, counts are not. */
-#define MOST  1e18
-#define LEAST 1e-9
-
-/* Take back what the row has done, and let it be. */
-static void relax(struct newton *newton, size_t row)
+/* The multipliers there are become part of the values. */
+static void restart(struct newton *newton)
 {
-	struct open_rows *rows = newton->rows;
-
-	for (uint32_t i = rows->start[row]; i < rows->start[row + 1]; i++) {
-		double *value = &rows->value[rows->var[i]];
-
-		*value *= exp(-rows->coefficient[i] * newton->multiplier[row]);
-		if (!(*value > LEAST))
-			*value = LEAST;
-		else if (*value > MOST)
-			*value = MOST;
-	}
-	newton->multiplier[row] = 0;
-	newton->softness[row] = RELAXED;
+	for (size_t i = 0; i < newton->rows->nr_rows; i++)
+		newton->multiplier[i] = 0;
 }
 
-/*
- * Rows that cannot all hold have pushed their multipliers up. Those that say who called a function
- * go first: a call further up may not have returned. False if there are none.
- */
-static bool relax_some(struct newton *newton)
+/* Until all rows hold but for their slack, or nothing is gained any more. */
+static void iterate(struct newton *newton, double tolerance)
 {
-	const struct open_rows *rows = newton->rows;
-	double greatest = TOO_GREAT;
-	bool calls = false;
-
-	for (size_t i = 0; i < rows->nr_rows; i++) {
-		calls |= rows->is_call[i] && fabs(newton->multiplier[i]) > TOO_GREAT;
-		if (fabs(newton->multiplier[i]) > greatest)
-			greatest = fabs(newton->multiplier[i]);
-	}
-	if (greatest <= TOO_GREAT)
-		return false;
-	for (size_t i = 0; i < rows->nr_rows; i++) {
-		double size = fabs(newton->multiplier[i]);
-
-		if (calls ? rows->is_call[i] && size > TOO_GREAT : size > greatest * 0.95)
-			relax(newton, i);
-	}
-	return true;
-}
-
-/* True if all rows hold. */
-static bool iterate(struct newton *newton, double tolerance)
-{
-	for (unsigned int i = 0; i < MAX_STEPS; i++) {
-		if (measure(newton) <= tolerance)
-			return true;
+	while (newton->steps < MAX_STEPS && measure(newton) > tolerance) {
+		newton->steps++;
 		find_direction(newton);
 		if (!take_step(newton))
-			return false;
+			break;
 	}
-	return false;
-}
-
-/* Counts by which all rows together are off, relaxed or not. */
-static double total_off(const struct open_rows *rows)
-{
-	double total = 0;
-
-	for (size_t row = 0; row < rows->nr_rows; row++) {
-		double sum = rows->rest[row];
-
-		for (uint32_t i = rows->start[row]; i < rows->start[row + 1]; i++)
-			sum -= rows->coefficient[i] * rows->value[rows->var[i]];
-		total += fabs(sum);
-	}
-	return total;
-}
-
-static void keep_if_best(struct newton *newton)
-{
-	const struct open_rows *rows = newton->rows;
-	double off = total_off(rows);
-
-	if (!(off < newton->least_off))
-		return;
-	newton->least_off = off;
-	for (size_t i = 0; i < rows->nr_vars; i++)
-		newton->best[i] = rows->value[i];
 }
 
 /*
- * Until all rows hold that are not relaxed. Where that does not come about, relaxed rows may have
- * left values of any size: the best of what there was is the answer then.
+ * Multipliers add up along the ways through the code, so that in a long one some go beyond what
+ * slack is little beside, though all rows can hold. From what that comes to, less is needed: rounds
+ * that bring rows nearer go on (the method of multipliers: R. T. Rockafellar, 1976).
  */
 static void solve(struct newton *newton, double tolerance)
 {
-	newton->least_off = INFINITY;
-	for (unsigned int i = 0; i < MAX_ROUNDS; i++) {
-		keep_if_best(newton);
-		if (iterate(newton, tolerance))
-			return;
-		if (!relax_some(newton))
+	double off = INFINITY, before;
+
+	for (unsigned int i = 0; i < MAX_ROUNDS && off > 0; i++) {
+		before = off;
+		iterate(newton, tolerance);
+		off = open_rows_off(newton->rows);
+		if (!(off < before / 2))
 			break;
+		restart(newton);
 	}
-	keep_if_best(newton);
-	for (size_t i = 0; i < newton->rows->nr_vars; i++)
-		newton->rows->value[i] = newton->best[i];
 }
 
 struct swlbr_error *newton(struct open_rows *rows, double tolerance)
@@ -307,10 +251,8 @@ struct swlbr_error *newton(struct open_rows *rows, double tolerance)
 	free(newton.off);
 	free(newton.direction);
 	free(newton.multiplier);
-	free(newton.softness);
 	free(newton.work);
 	free(newton.exponent);
-	free(newton.best);
 	if (error && error->code == SWLBR_ERROR_UNSUPPORTED) {
 		swlbr_error_destroy(error); /* what the projections came to has to do */
 		error = NULL;

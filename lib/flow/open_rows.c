@@ -15,12 +15,12 @@ static struct swlbr_error *allocate(struct open_rows *rows, const struct flow_st
 	}
 	rows->start = calloc(nr_rows + 1, sizeof(*rows->start));
 	rows->rest = calloc(nr_rows + 1, sizeof(*rows->rest));
-	rows->is_call = calloc(nr_rows + 1, sizeof(*rows->is_call));
+	rows->gives_way = calloc(nr_rows + 1, sizeof(*rows->gives_way));
 	rows->var = calloc(nr_terms + 1, sizeof(*rows->var));
 	rows->coefficient = calloc(nr_terms + 1, sizeof(*rows->coefficient));
 	rows->value = calloc(nr_terms + 1, sizeof(*rows->value));
 	rows->outer = calloc(nr_terms + 1, sizeof(*rows->outer));
-	if (!rows->start || !rows->rest || !rows->is_call || !rows->var || !rows->coefficient ||
+	if (!rows->start || !rows->rest || !rows->gives_way || !rows->var || !rows->coefficient ||
 	    !rows->value || !rows->outer)
 		return swlbr_error_no_memory();
 	return NULL;
@@ -70,6 +70,7 @@ static void add_bound(struct open_rows *rows, const struct flow_state *state, ui
 		rest += state->value[bound->more];
 	else
 		add_term(rows, inner_of(rows, state, inner, bound->more), -1);
+	rows->gives_way[rows->nr_rows] = true; /* that a loop was unrolled is a guess */
 	end_row(rows, rest);
 }
 
@@ -98,8 +99,9 @@ struct swlbr_error *open_rows_init(struct open_rows *rows, const struct flow_sta
 				add_term(rows, inner_of(rows, state, inner, term->var),
 					 term->coefficient);
 		}
-		rows->is_call[rows->nr_rows] = row >= system->first_call_row &&
-					       row < system->first_counter_row;
+		/* A call further up may not have returned. */
+		rows->gives_way[rows->nr_rows] = row >= system->first_leak_row &&
+						 row < system->first_counter_row;
 		end_row(rows, state->rest[row]);
 	}
 	for (size_t i = 0; i < state->nr_bounds; i++)
@@ -112,7 +114,7 @@ void open_rows_deinit(struct open_rows *rows)
 {
 	free(rows->start);
 	free(rows->rest);
-	free(rows->is_call);
+	free(rows->gives_way);
 	free(rows->var);
 	free(rows->coefficient);
 	free(rows->value);

@@ -11,7 +11,7 @@ struct open_rows {
 	uint32_t *var;	     /* per term */
 	double *coefficient; /* per term */
 	double *rest;	     /* per row: what it has to add up to */
-	bool *is_call;	     /* per row: who calls a function */
+	bool *gives_way;     /* per row: rather than the others, where not all can hold */
 	double *value;	     /* per variable */
 	uint32_t *outer; /* per variable: its number in the system; SWLBR_NONE: a bound's slack */
 };

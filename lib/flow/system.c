@@ -520,9 +520,9 @@ static struct swlbr_error *make(struct maker *maker)
 		error = add_landing_rows(maker);
 	if (!error)
 		error = add_jump_row(maker);
+	maker->system->first_leak_row = (uint32_t)maker->system->nr_rows;
 	if (!error && maker->system->leak)
 		error = add_leak_rows(maker);
-	maker->system->first_call_row = (uint32_t)maker->system->nr_rows;
 	for (uint32_t i = 0; !error && i < map->nr_functions; i++) {
 		if (map->functions[i].instrumented)
 			error = add_call_row(maker, i);

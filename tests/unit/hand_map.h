@@ -8,7 +8,7 @@
 
 #include "check.h"
 
-#define HAND_MAX   64
+#define HAND_MAX   256
 #define HAND_BLOCK 16 /* bytes of a block; its last instruction is at 12 */
 
 struct hand_map {
