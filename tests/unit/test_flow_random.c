@@ -156,8 +156,9 @@ static void test_maps(const char *name, uint32_t torn)
 		if (is_off / (SCALE + wrong) > worst)
 			worst = is_off / (SCALE + wrong);
 	}
-	check(solved == MAPS && good == MAPS, "%s: %u of %u maps, at worst off by %.3g times that",
-	      name, good, MAPS, worst);
+	check(solved == MAPS && good == MAPS,
+	      "%s: %u of %u maps, at worst off by %.3g of what its counters are", name, good, MAPS,
+	      worst);
 }
 
 int main(void)
