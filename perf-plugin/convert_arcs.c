@@ -5,6 +5,7 @@
 
 #include <swlbr/perfdata_writer.h>
 
+#include "base/saturate.h"
 #include "cmd.h"
 #include "convert.h"
 
@@ -103,8 +104,8 @@ static struct swlbr_error *add_arc(struct arc_reader *reader, const struct swlbr
 	edge.to_binary = edge.from_binary;
 	switch (record->arc.kind) {
 	case SWLBR_ARC_BRANCH:
-		reader->share->branches += edge.nr;
-		reader->share->exact += record->arc.exact ? edge.nr : 0;
+		add_saturating(&reader->share->branches, edge.nr);
+		add_saturating(&reader->share->exact, record->arc.exact ? edge.nr : 0);
 		break;
 	case SWLBR_ARC_RANGE:
 		edge.kind = SWLBR_EDGE_RANGE;

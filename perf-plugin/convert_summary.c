@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/saturate.h"
 #include "cmd.h"
 #include "convert.h"
 #include "convert_diagnosis.h"
@@ -22,10 +23,10 @@ static void sum(struct swlbr_edge_profile *edges, struct totals *totals)
 	for (size_t i = 0; i < nr; i++) {
 		if (all[i].kind == SWLBR_EDGE_BRANCH) {
 			totals->branches++;
-			totals->branch_count += all[i].nr;
+			add_saturating(&totals->branch_count, all[i].nr);
 		} else {
 			totals->ranges++;
-			totals->range_count += all[i].nr;
+			add_saturating(&totals->range_count, all[i].nr);
 		}
 	}
 }

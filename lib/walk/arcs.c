@@ -9,6 +9,7 @@
 
 #include <swlbr/walk.h>
 
+#include "base/saturate.h"
 #include "landings.h"
 #include "returns.h"
 
@@ -289,8 +290,8 @@ static struct swlbr_error *add_edge(void *context, const struct swlbr_flow_arc *
 	};
 
 	if (arc->kind == SWLBR_EDGE_BRANCH && !arc->from_outside) {
-		sink->share->branches += arc->nr;
-		sink->share->exact += arc->exact ? arc->nr : 0;
+		add_saturating(&sink->share->branches, arc->nr);
+		add_saturating(&sink->share->exact, arc->exact ? arc->nr : 0);
 	}
 	return swlbr_edge_profile_add(sink->edges, &edge);
 }
