@@ -153,8 +153,12 @@ run-fuzz:
 			$(O)/fuzz/corpus/$$fuzzer $$seeds; \
 	done
 
+$(LIBPERF)/lib/libperf.a:
+	@echo "$@ is missing: scripts/setup.sh build installs what a build needs, and makes it" >&2
+	@exit 1
+
 # Rebuilt when the flags change.
-$(O)/flags: FORCE
+$(O)/flags: FORCE | $(LIBPERF)/lib/libperf.a
 	@mkdir -p $(@D)
 	@echo '$(subst ','\'',$(CC) $(ALL_CFLAGS) $(LDFLAGS))' >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
