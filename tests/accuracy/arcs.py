@@ -7,7 +7,7 @@ from collections import defaultdict
 
 
 # An address and a mnemonic, without prefixes.
-INSTRUCTION = re.compile(r" +([0-9a-f]+):\s+(?:(?:bnd|notrack|lock|repn?z?|data16|[c-gs]s) )*(\S+)")
+INSTRUCTION = re.compile(r" *([0-9a-f]+):\s+(?:(?:bnd|notrack|lock|repn?z?|data16|[c-gs]s) )*(\S+)")
 
 
 def build_id(binary):
