@@ -35,7 +35,7 @@ struct flow_part {
 struct flow_system {
 	size_t nr_vars, nr_rows, nr_terms;
 	uint32_t first_block, first_entry, first_slack; /* variables; edges begin at 0 */
-	uint32_t first_leak_row, first_counter_row;	/* the others come before; calls, between */
+	uint32_t first_leak_row, first_counter_row;	/* calls between; others before */
 	struct flow_term *terms;			/* by row */
 	uint32_t *row_start;				/* nr_rows + 1 */
 	uint32_t *row_counter;				/* SWLBR_NONE: equal to 0 */

@@ -8,6 +8,7 @@
 #include "check.h"
 #include "layout/call_clusters.h"
 #include "layout/ext_tsp.h"
+#include "random.h"
 #include "write/propeller.h"
 
 static void must(struct swlbr_error *error)
@@ -16,14 +17,6 @@ static void must(struct swlbr_error *error)
 		return;
 	printf("FAIL %s\n", error->message);
 	exit(1);
-}
-
-static uint32_t random_number(uint32_t limit)
-{
-	static uint64_t state = 1;
-
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(state >> 33) % limit;
 }
 
 /*

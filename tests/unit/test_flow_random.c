@@ -13,25 +13,16 @@
 #include "check.h"
 #include "flow/unrolled.h"
 #include "hand_map.h"
+#include "random.h"
 
-#define MAPS	   200
+#define MAPS	   400
 #define SCALE	   10000 /* of counters: long runs are not walked */
 #define STEPS	   300000
 #define MAX_BLOCKS 120
 
 static struct hand_map hand;
 static struct swlbr_flow_result result;
-static uint64_t counters[MAX_BLOCKS], ran[MAX_BLOCKS];
-
-static uint32_t random_number(uint32_t limit)
-{
-	static uint64_t state = 88172645463325252;
-
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (uint32_t)(state >> 11) % limit;
-}
+static uint64_t counters[MAX_BLOCKS];
 
 /* One to go on at: any that follows, or one before it that is counted, as every cycle has to be. */
 static uint32_t target_of(uint32_t block, uint32_t nr)
@@ -91,7 +82,6 @@ static void walk(uint32_t nr)
 {
 	uint32_t odds[MAX_BLOCKS], at = 0;
 
-	memset(ran, 0, sizeof(ran));
 	memset(counters, 0, sizeof(counters));
 	for (uint32_t i = 0; i < nr; i++)
 		odds[i] = 1 + random_number(1 << random_number(11));
@@ -99,7 +89,6 @@ static void walk(uint32_t nr)
 		const struct swlbr_map_block *block = &hand.blocks[at];
 		uint32_t way = block->nr_edges == 2 && !random_number(1 + odds[at]);
 
-		ran[at]++;
 		if (block->nr_sites)
 			counters[hand.sites[block->first_site].counter] += SCALE;
 		if (step >= STEPS) /* home */
